@@ -154,13 +154,14 @@ def add_into(array: Any, key: Any, values: Any) -> Any:
     return array
 
 
-_UPDATES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}  # `jax.numpy`'s names
+# The names of `jax.numpy`.
+_UPDATES = {"add": "add", "subtract": "subtract", "multiply": "multiply", "maximum": "max", "minimum": "min"}
 
 
 def combine_at(xp: Any, ufunc: str, array: Any, key: Any, values: Any) -> Any:
     """Scatter update with duplicate indices: combines `array[key]` with `values`; the caller must own the array.
 
-    Except for `add`, the key must be a single array of row indices.
+    Except for `add` and `subtract`, the key must be a single array of row indices.
     """
     if hasattr(array, "at"):
         return getattr(array.at[key], _UPDATES[ufunc])(values)
@@ -211,7 +212,7 @@ def take(xp: Any, array: Any, indices: Any, axis: int) -> Any:
     """Takes elements along an axis; clips indices that are out of range."""
     if xp is np or hasattr(array, "at"):
         return xp.take(array, indices, axis=axis, mode="clip")
-    return xp.take(array, xp.clip(indices, 0, max(array.shape[axis] - 1, 0)), axis=axis)
+    return xp.take(array, indices, axis)
 
 
 def into(f: Any, x: Any, *others: Any) -> Any:

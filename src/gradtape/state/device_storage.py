@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backends.arrays import ArrayModule, add_at
+from ..backends.arrays import ArrayModule, combine_at
 from ..core import dtypes
 from ..core.tensor import Tensor
 from ..engine.registry.devices import REAL, DeviceTensor, combined, exhausted, on_device, send_to_device
@@ -143,12 +143,14 @@ class DeviceStorage(Storage):
             return False
         if type(at) not in REAL or type(values) not in REAL:
             return False
-        module = self.module
+        module, ufunc = self.module, "add" if combine is operator.add else "subtract"
 
         def add(array: Any, is_own: bool) -> Any:
-            delta = -change.buffer if combine is operator.sub else change.buffer
-            table = (array if is_own else module.copy(array)).reshape(-1, *delta.shape[1:])
-            return add_at(module.xp, table, rows.buffer, delta).reshape(array.shape)
+            array, delta = array if is_own else module.copy(array), change.buffer
+            table = array if len(array.shape) == len(delta.shape) else array.reshape(-1, *delta.shape[1:])
+            table = combine_at(module.xp, ufunc, table, rows.buffer, delta)
+            # Not a view of itself, which the next update would have to copy.
+            return table if len(array.shape) == len(delta.shape) else table.reshape(array.shape)
 
         with updating:
             rows: Any = send_to_device(module, at)

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import dtypes, errors
 from ..core.dtypes import DType
 from ..core.tensor import Tensor
+from ..engine.registry.devices import DeviceTensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
 
@@ -35,22 +36,32 @@ def last(old: Value, new: Value) -> Value:
     return new
 
 
-def named_rows(dims: tuple[int, ...], dtype: DType, indices: Tensor, updates: object) -> tuple[Tensor, Tensor]:
-    """Return the row numbers, in `as_rows`, that the last axis of `indices` selects, and the update of each."""
+def named_rows(
+    dims: tuple[int, ...], dtype: DType, indices: Tensor, updates: object, has_axis: bool = True
+) -> tuple[Tensor, Tensor]:
+    """Return the row numbers, in `as_rows`, that the last axis of `indices` selects, and the update of each.
+
+    Without `has_axis`, the indices are row numbers themselves.
+    """
     if not indices.dtype.is_integer:
         raise errors.InvalidArgumentError(
             f"Value for attr 'Tindices' of {indices.dtype.kernel_name()} is not in the list of allowed values: int32, "
             "int64. Use tf.cast(indices, tf.int32)"
         )
-    row = dims[indices.dims[-1] :]
+    row = dims[indices.dims[-1] if has_axis else 1 :]
     values = to_tensor(updates, dtype=dtype)
-    expected = (*indices.dims[:-1], *row)
+    expected = (*(indices.dims[:-1] if has_axis else indices.dims), *row)
     if values.dims not in (expected, ()):
         raise errors.InvalidArgumentError(
             f"The shape of updates, {list(values.dims)}, must be that of the indices followed by that of a row: "
             f"{list(expected)}"
         )
-    at = row_numbers(dims, indices)
+    if has_axis:
+        at = row_numbers(dims, indices)
+    elif type(indices) is DeviceTensor and indices.dtype is dtypes.int64:
+        at = indices  # kernels on a device check them, and those on the host require it
+    else:
+        at = row_numbers(dims, ops.reshape(indices, shape=(*indices.dims, 1)))
     if values.dims != expected:
         values = ops.broadcast_to(values, shape=expected)
     if len(at.dims) != 1:

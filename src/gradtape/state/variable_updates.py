@@ -257,15 +257,16 @@ class Updates:
             if at.dtype.is_integer and values.symbolic_dims == (*at.symbolic_dims, *x.dims[1:]):
                 self._replace(combined(x, at, values, combine))
                 return self
-        return self._scatter(ops.reshape(at, shape=(*at.dims, 1)), slices.values, combine)
+        return self._scatter(at, slices.values, combine, has_axis=False)
 
-    def _scatter(self, indices: Tensor, updates: object, combine: Combine) -> Self:
+    def _scatter(self, indices: Tensor, updates: object, combine: Combine, has_axis: bool = True) -> Self:
         with updating:
             eager = unrecorded()
             dims = self._storage.dims if eager else self._as_tensor().dims  # a trace may have assigned another shape
-            at, values = named_rows(dims, self.dtype, indices, updates)
+            at, values = named_rows(dims, self.dtype, indices, updates, has_axis)
             if not (eager and self._storage.write_rows(at, values, combine)):
-                self._replace(scattered(self._as_tensor(), indices.dims[-1], at, values, combine))
+                depth = indices.dims[-1] if has_axis else 1
+                self._replace(scattered(self._as_tensor(), depth, at, values, combine))
         return self
 
     def __getitem__(self, key: object) -> Tensor:

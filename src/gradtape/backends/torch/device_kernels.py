@@ -12,6 +12,7 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
+from .indices import keep_highest
 from .kernels import KERNELS, back_to_channels
 from .namespace import dtype_of
 
@@ -36,12 +37,12 @@ def _matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
 
 @_kernel("transpose")
 def _transpose(x: Any, *, perm: Axes) -> Any:
-    return x.permute(perm)
+    return keep_highest(x, x.permute(perm))
 
 
 @_kernel("reshape")
 def _reshape(x: Any, *, shape: Axes) -> Any:
-    return x.reshape(shape)
+    return keep_highest(x, x.reshape(shape))
 
 
 @_kernel("broadcast_to")
@@ -84,7 +85,7 @@ def _zeros_like(x: Any) -> Any:
 def _slice(x: Any, *, key: tuple[Any, ...]) -> Any:
     """Indexes with slices of negative steps, too, which PyTorch does not support: flips the axes before."""
     found, flipped = _forward_key(tuple(x.shape), key)
-    return (x.flip(flipped) if flipped else x)[found]
+    return keep_highest(x, (x.flip(flipped) if flipped else x)[found])
 
 
 @_kernel("place")

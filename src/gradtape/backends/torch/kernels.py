@@ -25,6 +25,7 @@ from ..tuning import (
 )  # fmt: skip
 from . import windows  # which registers its kernels
 from .host_kernels import JOINT_VJPS, KERNELS, VJPS, HostKernel, bind_kernel, joint_vjp, kernel, vjp
+from .indices import are_below
 
 __all__ = ["JOINT_VJPS", "KERNELS", "VJPS", "HostKernel", "back_to_channels", "bind_kernel", "windows"]
 Axes = tuple[int, ...]
@@ -233,8 +234,9 @@ def _positions(t: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
     On the host, a label that is out of range makes `gather` raise, so that NumPy's kernel reports it. On a GPU, it
     would end the use of the device.
     """
+    is_valid = labels.device.type == "cpu" or are_below(labels, logits.shape[-1])
     labels = labels.to(t.int64)
-    if labels.device.type == "cpu":
+    if is_valid:
         return labels.unsqueeze(-1), None
     inside = labels.clamp(0, logits.shape[-1] - 1)
     return inside.unsqueeze(-1), labels != inside

@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as np
 import torch  # type: ignore[import-not-found,unused-ignore]
 
+from .indices import add_rows, move_inside, note_highest
 from .library import torch as import_torch
 from .random import philox_words
 
@@ -27,6 +28,7 @@ _NAMES = (
 )  # fmt: skip
 _FROM_NUMPY: dict[Any, Any] = {np.dtype(name): getattr(torch, name) for name in _NAMES}
 _FROM_NUMPY[np.dtype(ml_dtypes.bfloat16)] = torch.bfloat16
+_INDEX_DTYPES = (torch.int64, torch.int32)
 NUMPY_DTYPES: dict[Any, np.dtype[Any]] = {there: here for here, there in _FROM_NUMPY.items()}
 
 
@@ -185,8 +187,11 @@ class TorchNamespace:
         return torch.tile(x, tuple(counts))
 
     def take(self, x: Any, indices: Any, axis: int) -> Any:
-        at = (slice(None),) * (axis % x.ndim)
-        return x[(*at, indices)]
+        """Takes elements along an axis; an index out of range is replaced by the nearest one inside."""
+        indices = move_inside(indices, x.shape[axis])
+        if x.ndim == 2 and axis == 0 and indices.dtype in _INDEX_DTYPES:
+            return torch.embedding(x, indices)  # which takes less time to launch
+        return x[(*(slice(None),) * (axis % x.ndim), indices)]
 
     def take_along_axis(self, x: Any, indices: Any, axis: int) -> Any:
         return torch.take_along_dim(x, indices.to(torch.int64), axis)
@@ -240,16 +245,20 @@ class TorchNamespace:
         return values, first, inverse, counts
 
     def scatter(self, ufunc: str, array: Any, key: Any, values: Any) -> Any:
-        """Combines `array[key]` with `values`, in place; duplicates accumulate, in the same order in every run."""
-        if ufunc == "add":
+        """Combines `array[key]` with `values`, in place; duplicates accumulate."""
+        if ufunc in ("add", "subtract"):
             keys = key if isinstance(key, tuple) else (key,)
             if not all(isinstance(k, torch.Tensor) for k in keys):
                 raise NotImplementedError("PyTorch accumulates at tensors of indices only")
+            factor = 1 if ufunc == "add" else -1
             values = torch.as_tensor(values, dtype=array.dtype, device=array.device)
+            first = keys[0]
+            if len(keys) == first.ndim == 1 and first.dtype in _INDEX_DTYPES and values.ndim == array.ndim:
+                return add_rows(array, first, values, factor)
             at, outside = _inside(array, keys)
             if outside is not None:
                 values = torch.where(outside.reshape(outside.shape + (1,) * (array.ndim - len(at))), 0, values)
-            return array.index_put_(at, values, True)
+            return array.index_put_(at, values if factor == 1 else -values, True)
         if array.is_complex() and array.is_cuda:  # PyTorch multiplies them on the host only
             return self.scatter(ufunc, array.cpu(), key.cpu(), values.cpu()).to(array.device)
         names = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}
@@ -394,9 +403,10 @@ def from_host(array: np.ndarray[Any, Any], device: Any) -> Any:
     if dtype is torch.bfloat16:
         return torch.tensor(np.ascontiguousarray(array).view(np.int16), device=device).view(dtype).reshape(array.shape)
     if not array.shape and array.dtype.kind != "u":
-        return torch.full((), array.item(), dtype=dtype, device=device)  # without waiting for the device
+        # Without waiting for the device.
+        return note_highest(torch.full((), array.item(), dtype=dtype, device=device), array)
     if array.dtype.byteorder not in "=|<" or any(n < 0 for n in array.strides):
         array = np.array(array, array.dtype.newbyteorder("="), order="C")
     if array.dtype.char in "qQ":  # another C type of the same size, which PyTorch does not accept
         array = array.view(np.int64 if array.dtype.kind == "i" else np.uint64)
-    return torch.from_numpy(array).to(device, copy=True)
+    return note_highest(torch.from_numpy(array).to(device, copy=True), array)

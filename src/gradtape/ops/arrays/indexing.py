@@ -103,9 +103,10 @@ def _batch_scatter_add(m, size, inputs, flags, attrs):
 
 def _gather_rows_back(m, g, indices, x_shape):
     """The cotangent of `x` in `x[indices]`: sparse, unless the cotangent is batched."""
-    count = math.prod(indices.shape)
-    values = m.reshape(g, shape=(count, *x_shape[1:]))
-    flat = m.reshape(indices, shape=(count,))
+    values, flat = g, indices
+    if len(indices.shape) != 1:
+        count = math.prod(indices.shape)
+        values, flat = m.reshape(g, shape=(count, *x_shape[1:])), m.reshape(indices, shape=(count,))
     if isinstance(values, BatchedTensor) or isinstance(flat, BatchedTensor):
         return m.scatter_add(values, flat, shape=x_shape)
     return IndexedSlices(values, flat, x_shape)
