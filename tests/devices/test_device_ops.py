@@ -11,8 +11,9 @@ from gradtape import ops
 from gradtape.backends.arrays import combine_at, search_rows
 from gradtape.backends.numpy.windows import window_positions
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.devices import DeviceTensor, send_to_device
+from gradtape.engine.registry.devices import DeviceTensor, ops_of, send_to_device
 from gradtape.engine.registry.op import registry
+from gradtape.engine.run.namespace import raw
 from gradtape.inspect.checks.opcheck import draw
 
 ops.load_all()
@@ -149,6 +150,38 @@ def test_convolutions_of_any_geometry():
         _assert_same_on_device(registry["conv_filter"], x, a, size=window, **attrs)
 
 
+def test_gradients_of_convolutions_in_either_argument():
+    """The library computes the cotangents that are needed, and the rule those of geometries that it does not cover."""
+    for rng, space, sizes, window, attrs in itertools.islice(_geometries(), 60):
+        groups, channels, outputs = rng.integers(1, 4, 3).tolist()
+        attrs = {**attrs, "groups": groups}
+        x, a = (rng.normal(size=(3, *s, groups * n)) for s, n in ((space, channels), (sizes, outputs)))
+        w = rng.normal(size=(*window, channels, groups * outputs))
+        for op, arrays, more in ((registry["conv"], (x, w), {}), (registry["conv_input"], (a, w), {"size": space})):
+            g = op.kernel(np, *arrays, **attrs, **more)
+            tensors = [Tensor(array) for array in arrays]
+            expected = op.vjp_raw(raw, g, op.keep(tensors, None, attrs), (0, 1))
+            there = [send_to_device(MODULE, x) for x in tensors]
+            for parents in ((0, 1), (0, -1), (-1, 1)):
+                saved = op.keep(there, None, attrs)
+                found = op.vjp_device(ops_of(MODULE), MODULE.from_host(g), saved, parents)
+                for cotangent, value, parent in zip(found, expected, parents, strict=True):
+                    assert (cotangent is None) == (parent < 0)
+                    if parent >= 0:
+                        np.testing.assert_allclose(MODULE.to_host(cotangent), value, rtol=1e-9, atol=1e-9)
+
+
+def test_a_convolution_uses_the_filter_that_was_assigned_last(gpu):
+    x, w = tf.ones([1, 3, 3, 2]), tf.Variable(tf.ones([2, 2, 2, 3]))
+    for step in range(3):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.conv2d(x, w, 1, "VALID")
+        assert y.numpy().max() == 8.0 * (step + 1)
+        assert tape.gradient(y, x).numpy().max() == 12.0 * (step + 1)
+        w.assign_add(tf.ones([2, 2, 2, 3]))
+
+
 def test_pooling_of_any_geometry():
     for rng, space, _, window, attrs in itertools.islice(_geometries(), 60):
         attrs = {**attrs, "window": window}
@@ -250,6 +283,24 @@ def test_indices_out_of_range_do_not_end_the_use_of_a_gpu(gpu):
     with pytest.raises(tf.errors.InvalidArgumentError):
         tf.tensor_scatter_nd_update(x, [[1], [9]], [[7.0, 7.0], [8.0, 8.0]])
     assert (x + 1).numpy().tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
+@pytest.mark.parametrize("alpha", [None, -0.5, 0.0, 0.2, 1.5])
+def test_leaky_relu_and_elu_at_their_kinks(gpu, dtype, alpha):
+    """As TensorFlow's kernels: at 0 the slope of `leaky_relu` is alpha, and NaN takes the branch of its kernel."""
+    x = tf.constant([-1.0, -0.0, 0.0, 2.0, np.nan, -1.0], dtype)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.elu(x) if alpha is None else tf.nn.leaky_relu(x, alpha)
+    gradient = tape.gradient(y, x, tf.constant([1.0, 1.0, 1.0, 1.0, 1.0, np.inf], dtype))
+    slopes = [np.exp(-1.0), 1.0, 1.0, 1.0, 1.0, np.inf]
+    if alpha is not None:
+        slopes = [alpha, alpha, alpha, 1.0, alpha, alpha * np.inf if alpha else np.nan]
+    below = np.expm1(-1.0) if alpha is None else -alpha
+    close = {"bfloat16": 1e-2, "float16": 1e-3}.get(dtype, 1e-6)
+    np.testing.assert_allclose(tf.cast(y, tf.float64).numpy(), [below, 0.0, 0.0, 2.0, np.nan, below], close)
+    np.testing.assert_allclose(tf.cast(gradient, tf.float64).numpy(), slopes, close)
 
 
 def test_the_gradient_of_a_relu_of_nan_is_zero(gpu):

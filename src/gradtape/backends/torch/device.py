@@ -45,8 +45,14 @@ def module_of(name: str) -> TorchModule:
     return TorchModule(name, torch.device(kind, int(name.rpartition(":")[2])))
 
 
-# Whose derivatives by PyTorch are several launches: the formula is one.
+# Derivatives for which PyTorch takes several launches, that of relu because of NaN: the formula is one.
 _SEVERAL_STEPS = ("gelu_tanh", "relu", "rsqrt", "sqrt")
+_elu_backward, _leaky_relu_backward = torch.ops.aten.elu_backward.default, torch.ops.aten.leaky_relu_backward.default
+# Derivatives in one launch, as in `fused_vjps`, that only devices use.
+_DEVICE_VJPS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "elu": (("y",), lambda g, y: _elu_backward(g, 1.0, 1.0, 1.0, True, y)),
+    "leaky_relu": (("x", "alpha"), lambda g, x, alpha: _leaky_relu_backward(g, x, alpha, False)),
+}
 # None if this PyTorch does not say how many tensors use a piece of memory.
 _count_storage_uses = getattr(torch._C, "_storage_Use_Count", None) if hasattr(torch.Tensor, "_use_count") else None
 _HOST = torch.device("cpu")
@@ -126,7 +132,7 @@ class TorchModule(ArrayModule):
         return _own_kernel(name)
 
     def product_kernel(self, name: str, residuals: tuple[str, ...]) -> Callable[..., Any] | None:
-        names, function = fused_vjps().get(name, ((), None))
+        names, function = _DEVICE_VJPS.get(name) or fused_vjps().get(name, ((), None))
         return function if names == residuals and name not in _SEVERAL_STEPS else None
 
     def vjp_kernel(self, name: str) -> Callable[..., Any] | None:

@@ -71,6 +71,16 @@ def _moments(x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
     return mean, variance
 
 
+@_kernel("leaky_relu")
+def _leaky_relu(x: Any, *, alpha: float) -> Any:
+    return torch.nn.functional.leaky_relu(x, alpha)
+
+
+@_kernel("relu6")
+def _relu6(x: Any) -> Any:
+    return torch.clamp(x, 0, 6)
+
+
 @_kernel("concat")
 def _concat(*xs: Any, axis: int) -> Any:
     return torch.cat(xs, axis)

@@ -239,4 +239,6 @@ def _function(step: StepLike) -> Callable[..., Any] | None:
 
 def _number(function: Callable[..., Any] | None, value: np.generic) -> Any:
     """Returns a number as an operand: a Python number for operators, a scalar tensor for functions."""
-    return value.item() if function in _OPERATORS.values() else torch().tensor(value)
+    if function in _OPERATORS.values():
+        return value.item()
+    return torch().tensor(float(value) if value.dtype.kind == "V" else value)  # PyTorch reads no bfloat16 of NumPy

@@ -10,6 +10,9 @@ from ..tuning import DEVICES_ONLY, TORCH_WINDOWS
 from .host_kernels import kernel, vjp
 
 Axes = tuple[int, ...]
+# A filter's gradient from which on it is copied to the filter's own layout, since updates that read both layouts become
+# slower than the copy.
+_COPIED_FILTER_MIN_ELEMENTS = 1 << 20
 
 
 class _Windows(NamedTuple):
@@ -59,14 +62,28 @@ class _Windows(NamedTuple):
         return (x.unsqueeze(1) if self.lacks_axis else x).contiguous().permute(0, 3, 1, 2)
 
     def filter_result(self, w: Any) -> Any:
-        """Returns `(outputs, inputs, height, width)` as a contiguous filter `(*window, inputs, outputs)`."""
-        w = w.permute(2, 3, 1, 0).contiguous()
+        """Returns `(outputs, inputs, height, width)` as a filter `(*window, inputs, outputs)`.
+
+        On a device, a small filter stays a view: the launch that copies it takes longer than updates by a view.
+        """
+        w = w.permute(2, 3, 1, 0)
+        w = w if w.is_cuda and w.numel() < _COPIED_FILTER_MIN_ELEMENTS else w.contiguous()
         return w.squeeze(0) if self.lacks_axis else w
 
     def padded_size(self, size: Axes) -> Axes:
         """Returns the spatial shape of a padded image."""
         size = (1, *size) if self.lacks_axis else size
         return tuple([n + sum(p) for n, p in zip(size, self.extra, strict=True)]) if self.extra else size
+
+    def output_padding(self, padded: Any, size: Any, window: Axes) -> Axes | None:
+        """Returns how much larger a padded image is than a transposed convolution of `size` makes it.
+
+        None if PyTorch does not accept the number.
+        """
+        steps = tuple(zip(padded, size, window, self.strides, self.paddings, self.dilations, strict=True))
+        found = tuple([whole - ((n - 1) * s - 2 * p + d * (k - 1) + 1) for whole, n, k, s, p, d in steps])
+        accepted = all(0 <= more < max(s, d) for more, (*_, s, _, d) in zip(found, steps, strict=True))
+        return found if accepted else None
 
     def cotangent(self, x: Any) -> Any:
         """Returns the cotangent of an image from that of the padded image `(examples, channels, height, width)`."""
@@ -75,9 +92,20 @@ class _Windows(NamedTuple):
         return self.result(x)
 
 
-def _filter(w: Any, windows: _Windows) -> Any:
-    """Returns a filter `(*window, inputs, outputs)` as a view `(outputs, inputs, height, width)`."""
-    return (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
+def _filter(t: Any, w: Any, windows: _Windows) -> Any:
+    """Returns a filter `(*window, inputs, outputs)` as `(outputs, inputs, height, width)`.
+
+    On the host this is a view. On a GPU it is a copy with the channels last, as cuDNN's kernels need it, which serves
+    all convolutions with this filter, forward and backward, until the filter is overwritten.
+    """
+    if not w.is_cuda or w.is_inference():  # which has no version
+        return (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
+    version, copy = getattr(w, "_channels_last", (None, None))
+    if version != w._version:
+        copy = (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
+        copy = copy.contiguous(memory_format=t.channels_last)
+        w._channels_last = w._version, copy
+    return copy
 
 
 @kernel("conv", TORCH_WINDOWS)
@@ -85,7 +113,7 @@ def _conv(t: Any, x: Any, w: Any, *, strides: Axes, paddings: Any, dilations: Ax
     windows = _Windows.of(strides, paddings, dilations)
     if windows is None or not x.numel() or not w.numel():
         return None
-    kernel = _filter(w, windows)
+    kernel = _filter(t, w, windows)
     image = windows.image(t, x)
     return windows.result(t.convolution(
         image, kernel, None, windows.strides, windows.paddings, windows.dilations, False, (0, 0), groups
@@ -106,7 +134,7 @@ def _conv_input(
     if windows is None or not a.numel() or not w.numel():
         return None
     x = a.new_empty((len(a), *windows.padded_size(size), w.shape[-2] * groups)).permute(0, 3, 1, 2)
-    given = windows.channels_first(a), x, _filter(w, windows)
+    given = windows.channels_first(a), x, _filter(t, w, windows)
     return windows.cotangent(_convolution_backward(t, windows, *given, groups, [True, False, False])[0])
 
 
@@ -117,21 +145,44 @@ def _conv_filter(
     windows = _Windows.of(strides, paddings, dilations)
     if windows is None or not x.numel() or not b.numel():
         return None
-    w = _filter(x.new_empty((*size, x.shape[-1] // groups, b.shape[-1])), windows)
+    height, width = (1, *size) if windows.lacks_axis else size
+    w = x.new_empty((height, width, x.shape[-1] // groups, b.shape[-1])).permute(3, 2, 0, 1)
     given = windows.channels_first(b), windows.image(t, x), w
     return windows.filter_result(_convolution_backward(t, windows, *given, groups, [False, True, False])[1])
 
 
-@vjp("conv", DEVICES_ONLY, 1)
-def _conv_vjp(t: Any, g: Any, x: Any, w: Any, strides: Axes, paddings: Any, dilations: Axes, groups: int) -> Any:
+@vjp("conv", DEVICES_ONLY, 2)
+def _conv_vjp(
+    t: Any, g: Any, need: list[bool], x: Any, w: Any, strides: Axes, paddings: Any, dilations: Axes, groups: int
+) -> Any:
     """Both cotangents in one call."""
     windows = _Windows.of(strides, paddings, dilations)
-    if windows is None or not x.numel() or not w.numel():
+    if windows is None or not g.numel() or not x.numel() or not w.numel():
         return None
     of_x, of_w, _ = _convolution_backward(
-        t, windows, windows.channels_first(g), windows.image(t, x), _filter(w, windows), groups, [True, True, False]
+        t, windows, windows.channels_first(g), windows.image(t, x), _filter(t, w, windows), groups, [*need, False]
     )
-    return windows.cotangent(of_x), windows.filter_result(of_w)
+    return windows.cotangent(of_x) if need[0] else None, windows.filter_result(of_w) if need[1] else None
+
+
+@vjp("conv_input", DEVICES_ONLY, 2)
+def _conv_input_vjp(
+    t: Any, g: Any, need: list[bool], a: Any, w: Any, strides: Axes, paddings: Any, dilations: Axes, groups: int
+) -> Any:
+    """Both cotangents in one call, of a transposed convolution."""
+    windows = _Windows.of(strides, paddings, dilations)
+    if windows is None or not g.numel() or not a.numel() or not w.numel():
+        return None
+    image, given, kernel = windows.image(t, g), windows.channels_first(a), _filter(t, w, windows)
+    kernel = kernel if kernel.is_cuda else kernel.contiguous()  # which some kernels of the CPU require
+    larger = windows.output_padding(image.shape[2:], given.shape[2:], kernel.shape[2:])
+    if larger is None:
+        return None
+    of_a, of_w, _ = t.ops.aten.convolution_backward.default(
+        image, given, kernel, None, windows.strides, windows.paddings, windows.dilations, True, larger, groups,
+        [*need, False],
+    )  # fmt: skip
+    return windows.result(of_a) if need[0] else None, windows.filter_result(of_w) if need[1] else None
 
 
 def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> tuple[Any, Axes]:
@@ -173,9 +224,7 @@ def _window_sum(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, d
 
 
 @kernel("window_spread", TORCH_WINDOWS)
-def _window_spread(
-    t: Any, x: Any, *, size: Axes, window: Axes, strides: Axes, paddings: Any, dilations: Axes
-) -> Any:
+def _window_spread(t: Any, x: Any, *, size: Axes, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
     windows, window = _pooling(window, strides, paddings, dilations)
     if windows is None or not x.numel() or max(dilations) > 1:
         return None

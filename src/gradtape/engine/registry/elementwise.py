@@ -313,10 +313,14 @@ def _vjp_device(op: Op, saved: Residuals, partials: Sequence[Partial], names: di
     }
 
     def fuse(m: OpNamespace, i: int, s: Sequence[Any], given: Sequence[Any]) -> Any:
-        """Fuses product `i` into one kernel of arrays of the dtypes `given`; None if it is not a formula."""
-        own = m.product_kernel(op.name, saved.names) if len(partials) == 1 and given[0].kind == "f" else None
+        """Fuses product `i` of arrays of the dtypes `given` into one kernel, a function of the cotangent and of `s`.
+
+        None if it is not a formula.
+        """
+        is_float = given[0].kind in "fV"  # ml_dtypes reports kind V for bfloat16
+        own = m.product_kernel(op.name, saved.names) if len(partials) == 1 and is_float else None
         if own is not None:
-            return own
+            return _on_residuals(own, saved)
 
         def product(g: Operand, *arrays: Any) -> Any:
             filled = list(s)
@@ -325,7 +329,8 @@ def _vjp_device(op: Op, saved: Residuals, partials: Sequence[Partial], names: di
             return rules[i, kind_of(g) == "c"](symbolic, g, filled)
 
         formula = trace_formula(product, given) if len(tensors) == len(saved.names) else None
-        return None if formula is None or len(formula.steps) < 2 else m.fuse(formula)
+        kernel = None if formula is None or len(formula.steps) < 2 else m.fuse(formula)
+        return None if kernel is None else _on_residuals(kernel, saved)
 
     products: dict[Any, Sequence[Any]] = {}  # `f(m, g, s)` for each argument, by the dtypes
 
@@ -336,8 +341,7 @@ def _vjp_device(op: Op, saved: Residuals, partials: Sequence[Partial], names: di
             if partial is None or partial == ONE:
                 found.append(_nothing if partial is None else _unchanged)
             else:
-                kernel = fuse(m, i, s, given)
-                found.append(rules[i, kind_of(g) == "c"] if kernel is None else _on_residuals(kernel, tensors))
+                found.append(fuse(m, i, s, given) or rules[i, kind_of(g) == "c"])
         products[key] = found
         return found
 
@@ -367,12 +371,10 @@ def _unchanged(m: OpNamespace, g: Operand, s: Sequence[Any]) -> Operand:
     return g
 
 
-def _on_residuals(kernel: Callable[..., Any], tensors: Sequence[int]) -> Callable[..., Any]:
-    """Returns `f(m, g, s)`, which calls `kernel` on the cotangent and the saved arrays at the positions `tensors`."""
-    if len(tensors) == 1:
-        only = tensors[0]
-        return lambda m, g, s: kernel(g, s[only].buffer)
-    return lambda m, g, s: kernel(g, *[s[k].buffer for k in tensors])
+def _on_residuals(kernel: Callable[..., Any], saved: Residuals) -> Callable[..., Any]:
+    """Returns `f(m, g, s)`, which calls `kernel` on the cotangent and on the saved arrays and attributes."""
+    values = "".join(f", {saved.lookup(name, 'buffer')}" for name in saved.names)
+    return compile_rule("m, g, s", f"kernel(g{values})", kernel=kernel)
 
 
 def _sum_to_shapes(m: OpNamespace, shapes: Sequence[tuple[int, ...]], cotangents: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -32,7 +32,7 @@ from .arguments import match_dtypes
 from .batching import broadcast_batch
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
-from .op import Op, Sample, SingleInputRule, by_own_kernel, kernel_arguments, wire
+from .op import Op, Sample, SingleInputRule, by_own_kernel, kernel_arguments, wire, with_need
 from .rules import Residuals, compile_rule, parameters
 
 __all__ = [
@@ -145,7 +145,7 @@ def bilinear(
         first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
         body = f"({first}, {second})"
         if arrays == "buffer" and (by_torch := VJPS.get(name)) is not None:
-            body = by_own_kernel(residuals, by_torch, body, several=True)
+            body = with_need(by_own_kernel(residuals, by_torch, body, several=True), by_torch.function)
         return compile_rule("m, g, s, parents", body, name=name, **names)
 
     def alone(f: Callable[..., Any], arrays: str) -> Any:

@@ -304,8 +304,8 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
     op.defer("keep", residuals.keeper)
     op.kept = residuals.names
     several = len(op.args) > 1 or op.variadic
-    asks = "need" in parameters(rule)
     by_torch = VJPS.get(op.name)
+    functions = [rule] if by_torch is None else [rule, by_torch.function]
 
     def vjp(arrays: str) -> Callable[..., Any]:
         call = residuals.call("rule", rule, arrays)
@@ -317,11 +317,15 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
         if arrays == "buffer" and by_torch is not None:
             body = by_own_kernel(residuals, by_torch, body, several)
             names["name"] = op.name
-        if asks:
-            body = f"(lambda need: {body})([p >= 0 for p in parents])"
-        return compile_rule("m, g, s, parents", body, **names)
+        return compile_rule("m, g, s, parents", with_need(body, *functions), **names)
 
     op.defer_vjp(vjp)
+
+
+def with_need(body: str, *functions: Callable[..., Any]) -> str:
+    """Source of a vjp that calls functions which may take `need`: whether each argument's cotangent is needed."""
+    asks = any("need" in parameters(f) for f in functions)
+    return f"(lambda need: {body})([p >= 0 for p in parents])" if asks else body
 
 
 def by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:
