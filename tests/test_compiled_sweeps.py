@@ -28,8 +28,8 @@ def straight(monkeypatch):
     monkeypatch.setattr(compiled_sweeps, "_made", {})
     found = []
 
-    def counted(log, target, m):
-        made = compiled_sweeps.repeated_sweep(log, target, m)
+    def counted(log, target, wanted, m):
+        made = compiled_sweeps.repeated_sweep(log, target, wanted, m)
         if made is not None:
             found.append(target)
         return made
@@ -138,6 +138,43 @@ def test_programs(loss, shapes, straight):
         return tape.gradient(value, weights)
 
     assert_repeats(compute, straight)
+
+
+@pytest.mark.parametrize(("loss", "shapes"), PROGRAMS.values(), ids=PROGRAMS)
+def test_programs_of_which_some_sources_are_wanted(loss, shapes, straight):
+    """Records that lead to no wanted source are skipped, as without compilation."""
+    weights = variables(*shapes)
+    for wanted in [weights[nth:] + weights[:nth][1:] for nth in range(len(weights))] + [[w] for w in weights]:
+
+        def compute(wanted=wanted):
+            with tf.GradientTape() as tape:
+                value = loss(*weights)
+            return tape.gradient(value, wanted)
+
+        straight.clear()
+        compiled_sweeps._times.clear()
+        compiled_sweeps._made.clear()
+        assert_repeats(compute, straight)
+
+
+def test_two_tapes_that_record_the_same_ops(straight):
+    """As in adversarial training: each tape differentiates another loss by the weights of another network."""
+    generator, judge = variables((3, 4), (4,)), variables((4, 5), (5,), (5, 1))
+    noise, real = (tf.constant(rng.standard_normal(shape).astype(np.float32)) for shape in ((6, 3), (6, 4)))
+
+    def judged(x):
+        w, b, v = judge
+        mean, variance = tf.nn.moments(tf.matmul(x, w), [0])
+        return tf.matmul(tf.nn.relu(tf.nn.batch_normalization(tf.matmul(x, w), mean, variance, b, None, 0.1)), v)
+
+    def compute():
+        with tf.GradientTape() as of_generator, tf.GradientTape() as of_judge:
+            fake = judged(tf.tanh(tf.matmul(noise, generator[0]) + generator[1]))
+            generating = tf.reduce_mean(tf.nn.softplus(-fake))
+            judging = tf.reduce_mean(tf.nn.softplus(fake)) + tf.reduce_mean(tf.nn.softplus(-judged(real)))
+        return of_generator.gradient(generating, generator) + of_judge.gradient(judging, judge)
+
+    assert_repeats(compute, straight, times=2)
 
 
 def test_other_shapes_on_a_tape_of_the_same_structure(straight):

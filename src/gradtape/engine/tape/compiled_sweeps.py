@@ -14,7 +14,7 @@ from ..registry.devices import DeviceOps
 from ..registry.op import Op, SingleInputRule
 from ..run.namespace import Namespace, raw
 from ..run.source_lines import RULES
-from .backprop import inner_of, joined, joint_cotangents, of_all_outputs
+from .backprop import between, inner_of, joined, joint_cotangents, of_all_outputs
 from .log import Log
 
 # How often a structure must occur first. Code generation takes as long as it saves in 100 to 300 sweeps, but a loop
@@ -28,15 +28,17 @@ _times: dict[Any, int] = {}  # by structure: how often it has occurred
 _made: dict[Any, Sweep] = {}
 
 
-def repeated_sweep(log: Log, target: int, m: Namespace | DeviceOps) -> Sweep | None:
-    """Returns a compiled sweep from the target's cotangent to those of the leaves; it releases the log's residuals.
+def repeated_sweep(log: Log, target: int, wanted: set[int], m: Namespace | DeviceOps) -> Sweep | None:
+    """Returns a compiled sweep from the target's cotangent to the `wanted` ones; it releases the log's residuals.
 
     It computes with bare arrays: `m` is `raw` or a device's namespace. Returns None if the structure has not occurred
-    often enough.
+    often enough, or if a wanted position is not a leaf.
     """
     if len(log.ops) > _LONGEST or type(log.saved) is not list:  # a subclass that fetches residuals on access
         return None
-    structure = m, target, tuple(log.ops), tuple(log.parents), tuple(log.multi_output)
+    if any(log.parents[i] is not None for i in wanted):
+        return None
+    structure = m, target, frozenset(wanted), tuple(log.ops), tuple(log.parents), tuple(log.multi_output)
     found = _made.get(structure)
     if found is not None:
         return found
@@ -51,11 +53,11 @@ def repeated_sweep(log: Log, target: int, m: Namespace | DeviceOps) -> Sweep | N
     _times.pop(structure, None)
     if len(_made) >= _MOST_KNOWN:
         _made.clear()
-    found = _made[structure] = _straight_line(log, target, m)
+    found = _made[structure] = _straight_line(log, target, wanted, m)
     return found
 
 
-def _straight_line(log: Log, target: int, m: Namespace | DeviceOps) -> Sweep:
+def _straight_line(log: Log, target: int, wanted: set[int], m: Namespace | DeviceOps) -> Sweep:
     """Generates and compiles the function."""
     # The module name makes NumPy attribute warnings to gradtape, which filters them.
     names: dict[str, Any] = {"__name__": __name__, "m": m, "joined": joined, "materialize": materialize}
@@ -64,28 +66,25 @@ def _straight_line(log: Log, target: int, m: Namespace | DeviceOps) -> Sweep:
     names |= {f"op{i}": op for i, op in enumerate(log.ops) if type(op) is Op and op.joint is not None}
     rule = "vjp_raw" if m is raw else "vjp_device"
     names |= {f"vjp{i}": getattr(op, rule) for i, op in enumerate(log.ops) if op is not None}
-    exec(compile("\n    ".join(_lines(log, target)), RULES, "exec"), names)
+    exec(compile("\n    ".join(_lines(log, target, wanted)), RULES, "exec"), names)
     return names.pop("sweep")
 
 
-def _lines(log: Log, target: int) -> Iterator[str]:
+def _lines(log: Log, target: int, wanted: set[int]) -> Iterator[str]:
     """Yields the lines of code: `g7` is the cotangent at position 7, `s7` are its residuals."""
+    path = between(log, [target], wanted)
+    need = set(path)
     yield f"def sweep(log, g{target}):"
-    every = range(len(log.ops))
-    yield "".join(f"s{i}, " for i in every) + "= log.saved"
+    yield "".join(f"s{i}, " if i in need else "_, " for i in range(len(log.ops))) + "= log.saved"
     yield "log.saved.clear()"
     yield "owned = set()"  # see `joined`
-    yield "".join(f"g{i} = " for i in every if i != target) + "None"
+    yield "".join(f"g{i} = " for i in range(len(log.ops)) if i != target) + "None"
     reached = {target}
-    for i in reversed(range(target + 1)):
-        if i not in reached:
-            continue
+    for i in reversed(path):
         op, parents = log.ops[i], log.parents[i]
         if op is None:
             if parents is None:
                 yield f"if type(g{i}) is PendingProduct: g{i} = g{i}.value()"
-            else:
-                reached.add(parents[0])  # the op's first output, whose record has the rule
             continue
         count = len(log.multi_output[i]) if i in log.multi_output else 1
         outputs = [f"g{at}" for at in range(i, i + count)]
@@ -97,17 +96,17 @@ def _lines(log: Log, target: int) -> Iterator[str]:
         if type(parents) is int:
             yield f"    {_taken(parents, reached, f'vjp{i}(m, g{i}, s{i})')}"
         else:
+            parents = tuple([p if p in need else -1 for p in parents])
             # A rule that its family did not generate may return more cotangents than requested, which `sweep` ignores.
             exact = op.family != "opaque"
             cotangents = f"vjp{i}(m, g{i}, s{i}, {parents})"
-            inner = None if op.joint is None else inner_of(log, op, parents, log.leaves)
+            inner = None if op.joint is None else inner_of(log, op, parents, wanted)
             if inner is not None:
                 cotangents = f"joint_cotangents(op{i}, m, g{i}, s{i}, s{inner}) or {cotangents}"
             for line in _all_taken(parents, reached, cotangents, exact):
                 yield f"    {line}"
         yield f"del s{i}, {', '.join(outputs)}"
-    leaves = ", ".join(f"{i}: g{i}" for i in sorted(log.leaves))
-    yield f"return {{{leaves}}}"
+    yield f"return {{{', '.join(f'{i}: g{i}' for i in sorted(wanted))}}}"
 
 
 def _taken(position: int, reached: set[int], cotangent: str) -> str:

@@ -233,14 +233,14 @@ class Tape(dispatch.Block):
         checked = modes.active and modes.checks_values()
         release = once and not log.retain and not checked
         try:
-            if once and not log.constants and wanted >= (leaves := log.leaves):
+            if release and m is not ops and len(seeds) == 1:
+                (target,) = seeds
+                straight = repeated_sweep(log, target, wanted, m)
+                if straight is not None:
+                    return straight(log, seeds[target])
+            if once and not log.constants and wanted >= log.leaves:
                 # A single query for every leaf: every record leads to a leaf, so pruning would remove nothing.
-                target = max(seeds)
-                if release and m is not ops and len(seeds) == 1 and len(wanted) == len(leaves):
-                    straight = repeated_sweep(log, target, m)
-                    if straight is not None:
-                        return straight(log, seeds[target])
-                order: Any = range(target, min(wanted) - 1, -1)
+                order: Any = range(max(seeds), min(wanted) - 1, -1)
                 need = None
                 grads = [None] * len(log.ops)
                 for position, g in seeds.items():
