@@ -50,6 +50,10 @@ class ArrayModule:
         """Copies an array on the device, in row-major order."""
         return array.copy()
 
+    def accumulate(self, total: Any, term: Any, key: tuple[Any, ...] | None = None) -> Any:
+        """Adds an array to `total`, or to its slice at `key`, in place if possible; the caller must own `total`."""
+        return total + term if key is None else add_into(total, key, term)
+
     def function(self, name: str) -> Callable[..., Any]:
         """Returns the library's own function of this name, which takes arrays only, and `out`."""
         return getattr(self.xp, name)

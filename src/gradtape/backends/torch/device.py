@@ -11,7 +11,7 @@ import numpy as np
 import torch  # type: ignore[import-not-found,unused-ignore]
 
 from ..arrays import ArrayModule
-from .device_kernels import DEVICE_KERNELS
+from .device_kernels import DEVICE_KERNELS, forward_key, place
 from .elementwise import compile_steps, fused_kernels, fused_vjps
 from .fusion import fuse
 from .kernels import JOINT_VJPS, KERNELS, VJPS
@@ -101,6 +101,15 @@ class TorchModule(ArrayModule):
 
     def copy(self, array: Any) -> Any:
         return array.clone()
+
+    def accumulate(self, total: Any, term: Any, key: tuple[Any, ...] | None = None) -> Any:
+        if total.dtype is not term.dtype or not total.ndim:  # a number may be on the host
+            return total + (term if key is None else place(term, key=key, shape=tuple(total.shape)))
+        if key is not None:
+            found, flipped = forward_key(total.shape, key)
+            total[found].add_(term.flip(flipped) if flipped else term)
+            return total
+        return total.add_(term)
 
     def to_xla(self, array: Any, own: bool = False) -> Any:
         import jax

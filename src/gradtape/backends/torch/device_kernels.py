@@ -6,7 +6,7 @@ not cover; the kernel for any array library runs then.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -32,7 +32,8 @@ def _kernel(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def _matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     if a.ndim < 2 or b.ndim < 2:
         return None  # an error
-    return torch.matmul(a.mT if transpose_a else a, b.mT if transpose_b else b)
+    a, b = a.mT if transpose_a else a, b.mT if transpose_b else b
+    return torch.mm(a, b) if a.ndim == b.ndim == 2 else torch.matmul(a, b)
 
 
 @_kernel("transpose")
@@ -93,33 +94,39 @@ def _zeros_like(x: Any) -> Any:
 
 @_kernel("slice")
 def _slice(x: Any, *, key: tuple[Any, ...]) -> Any:
-    """Indexes with slices of negative steps, too, which PyTorch does not support: flips the axes before."""
-    found, flipped = _forward_key(tuple(x.shape), key)
-    return keep_highest(x, (x.flip(flipped) if flipped else x)[found])
+    """Indexes with slices of negative steps, too, which PyTorch does not support: flips the axes afterwards."""
+    found, flipped = forward_key(x.shape, key)
+    return keep_highest(x, x[found].flip(flipped) if flipped else x[found])
 
 
 @_kernel("place")
-def _place(x: Any, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    found, flipped = _forward_key(shape, key)
+def place(x: Any, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    """Writes `x` at `key` into zeros."""
+    found, flipped = forward_key(shape, key)
     y = torch.zeros(shape, dtype=x.dtype, device=x.device)
-    y[found] = x
-    return y.flip(flipped) if flipped else y
+    y[found] = x.flip(flipped) if flipped else x
+    return y
 
 
-def _forward_key(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int]]:
-    """Returns a key without negative steps, and the axes of an array of this shape to flip before it is applied."""
-    if not any(isinstance(k, slice) and k.step is not None and k.step < 0 for k in key):
+def forward_key(shape: Sequence[int], key: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int]]:
+    """Returns a key without negative steps, and the axes along which it selects in the opposite order."""
+    for k in key:
+        if type(k) is slice and k.step is not None and k.step < 0:
+            break
+    else:
         return key, []
     found: list[Any] = []
     flipped: list[int] = []
-    axis, used = 0, sum(k is not None and k is not Ellipsis for k in key)
+    axis = at = 0  # of the array and of what is selected
+    rest = len(shape) - sum(k is not None and k is not Ellipsis for k in key)
     for k in key:
-        if isinstance(k, slice) and k.step is not None and k.step < 0:
-            start, stop, step = k.indices(shape[axis])
-            flipped.append(axis)
-            k = slice(shape[axis] - 1 - start, shape[axis] - 1 - stop, -step) if stop < start else slice(0, 0)
+        if type(k) is slice and k.step is not None and k.step < 0:
+            selected = range(*k.indices(shape[axis]))
+            k = slice(selected[-1], selected[0] + 1, -k.step) if selected else slice(0, 0)
+            flipped.append(at)
         found.append(k)
-        axis += 0 if k is None else len(shape) - used if k is Ellipsis else 1
+        axis += 0 if k is None else rest if k is Ellipsis else 1
+        at += rest if k is Ellipsis else type(k) is not int
     return tuple(found), flipped
 
 

@@ -1,4 +1,4 @@
-"""Structured cotangents: sparse rows, and deferred matrix products.
+"""Structured cotangents: sparse rows, and deferred sums of matrix products and of placed slices.
 
 The sweep accumulates them in their own form as long as possible, and converts them to arrays when a rule or the user
 needs one.
@@ -6,10 +6,14 @@ needs one.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ...backends.arrays import size_of
+from ...backends.numpy import blocks
 from ...backends.numpy.blocks import add, product
 from ...backends.tuning import FEW_IN_ROWS, MOST_PENDING_ROWS
 from ...core.dtypes import DType
@@ -18,15 +22,34 @@ from ...core.tensor import Tensor
 from ..run.namespace import raw
 from ..run.protocols import Operand, OpNamespace
 
+Key = tuple[Any, ...]
 
-class PendingProduct:
+
+class PendingSum:
+    """A sum of terms of one cotangent, of bare arrays, that is computed when its value is needed.
+
+    The sweep has the only reference to it. It never writes to its terms, which other cotangents may share; it owns its
+    total, into which further terms are added in place.
+    """
+
+    __slots__ = ()
+
+    def value(self) -> Any:
+        """Computes and returns the sum as an array."""
+        raise NotImplementedError
+
+
+class PendingProduct(PendingSum):
     """A deferred Σ aᵀ g over the uses of one matrix, as in a recurrent layer: one large product instead of many small.
 
     For a row that is broadcast over the rows of matrices, such as a bias, `a` is None: the value is the sum of the rows
     of all `g`.
     """
 
-    def __init__(self, left: Operand | None, right: Operand) -> None:
+    __slots__ = ("_lefts", "_m", "_rights", "_rows", "_total")
+
+    def __init__(self, m: OpNamespace, left: Operand | None, right: Operand) -> None:
+        self._m = m
         self._lefts = [left]
         self._rights = [right]
         self._rows = right.shape[0]
@@ -42,46 +65,167 @@ class PendingProduct:
         return self
 
     def value(self) -> Any:
-        """Computes and returns the sum as an array."""
         if self._rights:
-            right = _concatenate(self._rights)
+            m, total = self._m, self._total
+            right = _concatenate(m, self._rights, 0)
             if self._lefts[0] is None:
-                few = right.size <= FEW_IN_ROWS
-                term = np.add.reduce(right, 0) if few else raw.sum(right, axis=(0,))
+                few = m is raw and right.size <= FEW_IN_ROWS
+                term = np.add.reduce(right, 0) if few else m.sum(right, axis=(0,))
             else:
-                term = product(_concatenate(self._lefts).T, right)
-            self._total = term if self._total is None else np.add(self._total, term, out=term)
+                left = _concatenate(m, self._lefts, 0)
+                term = product(left.T, right) if m is raw else m.matmul(left, right, transpose_a=True)
+            self._total = term if total is None else accumulate(m, term, total)
             self._lefts, self._rights, self._rows = [], [], 0
         return self._total
 
 
-def _concatenate(arrays: list[Any]) -> Any:
-    """Concatenates the arrays along the first axis."""
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+class PendingSlices(PendingSum):
+    """A deferred sum of the cotangents of slices of one value, each placed into zeros of the value's shape.
+
+    Slices that partition the value along an axis, as the gates of a recurrent layer do, are concatenated; others are
+    added into views of one array.
+    """
+
+    __slots__ = ("_m", "_shape", "_size", "_terms", "_total")
+
+    def __init__(self, m: OpNamespace, g: Operand, key: Key, shape: tuple[int, ...]) -> None:
+        self._m, self._shape = m, shape
+        self._terms = [(key, g)]
+        self._size = size_of(g)
+        self._total: Any = None  # the sum of the terms added so far
+
+    def take(self, other: Any) -> PendingSlices:
+        """Adds a cotangent of any kind to this one."""
+        m = self._m
+        if type(other) is not PendingSlices:
+            self._total = accumulate(m, self.value(), materialize(m, other))
+            return self
+        self._terms += other._terms
+        self._size += other._size
+        if self._total is not None or self._size > math.prod(self._shape):  # the total needs less memory
+            self.value()
+        return self
+
+    def add_to(self, array: Any) -> PendingSlices:
+        """Adds the terms to `array`, which this sum owns from now on."""
+        self._total = array
+        self.value()
+        return self
+
+    def value(self) -> Any:
+        terms, self._terms = self._terms, []
+        m, total = self._m, self._total
+        if total is None:
+            total = _partition(m, terms, self._shape) if len(terms) > 1 else None
+            if total is not None:
+                terms = []
+            else:
+                (key, g), *terms = terms
+                total = m.place(g, key=key, shape=self._shape)
+        for key, g in terms:
+            total = accumulate(m, total, g, key)
+        self._total = total
+        return total
 
 
-Cotangent = Operand | IndexedSlices | PendingProduct
-DEFERRED = frozenset({IndexedSlices, PendingProduct})
+def _partition(m: OpNamespace, terms: Sequence[tuple[Key, Any]], shape: tuple[int, ...]) -> Any:
+    """Concatenates the cotangents of slices that partition a value of this shape along an axis; else returns None."""
+    found: list[Any] = []
+    for key, g in terms:
+        span = _span(key, shape)
+        if span is None or (found and span[0] != found[0][0]):
+            return None
+        found.append((*span, len(found), g))
+    found.sort()  # their numbers differ, so that no arrays are compared
+    axis = found[0][0]
+    end = 0
+    parts = []
+    for _, start, stop, _, g in found:
+        if start != end:
+            return None
+        end = stop
+        whole = (*shape[:axis], stop - start, *shape[axis + 1 :])
+        parts.append(g if g.shape == whole else m.reshape(g, shape=whole))
+    return _concatenate(m, parts, axis) if end == shape[axis] else None
+
+
+def _span(key: Key, shape: tuple[int, ...]) -> tuple[int, int, int] | None:
+    """Returns the axis, start and stop of a key that selects a range along one axis and all of the others."""
+    found = None
+    axis = 0
+    for k in key:
+        if type(k) is slice:
+            start, stop, step = k.indices(shape[axis])
+            if step != 1:
+                return None
+        elif type(k) is int:
+            start = k + shape[axis] if k < 0 else k
+            stop = start + 1
+        elif k is None:
+            continue
+        elif k is Ellipsis:
+            axis += len(shape) - sum(k is not None and k is not Ellipsis for k in key)
+            continue
+        else:
+            return None
+        if stop - start < shape[axis]:
+            if found is not None:
+                return None
+            found = axis, start, max(start, stop)
+        axis += 1
+    return found
+
+
+def _concatenate(m: OpNamespace, arrays: list[Any], axis: int) -> Any:
+    return arrays[0] if len(arrays) == 1 else m.concat(*arrays, axis=axis)
+
+
+def accumulate(m: OpNamespace, total: Any, term: Any, key: Key | None = None) -> Any:
+    """Adds an array to `total`, or to its slice at `key`, in place where that is possible; returns the sum.
+
+    The caller owns `total`.
+    """
+    if m is not raw:
+        return m.accumulate(total, term, key)
+    part = total if key is None else total[key]
+    if type(part) is np.ndarray:
+        blocks.accumulate(part, term)
+    elif key is None:
+        return total + term
+    else:
+        total[key] = part + term
+    return total
+
+
+Cotangent = Operand | IndexedSlices | PendingSum
+DEFERRED = frozenset({IndexedSlices, PendingProduct, PendingSlices})
 
 
 def _is_deferrable(m: OpNamespace, g: Operand) -> bool:
-    """Whether deferring a cotangent is possible and pays: a plain matrix of few rows of real numbers."""
-    return m is raw and len(g.shape) == 2 and g.shape[0] * 4 <= MOST_PENDING_ROWS and g.dtype.char in "fd"
+    """Whether deferring a product is possible and pays: a bare matrix of few rows of real numbers."""
+    if not m.is_bare or len(g.shape) != 2 or g.shape[0] * 4 > MOST_PENDING_ROWS:
+        return False
+    return (g.dtype if m is raw else m.dtype_of(g)).char in "fd"
 
 
 def pending_product(m: OpNamespace, a: Operand, g: Operand) -> PendingProduct | None:
     """Returns the cotangent of `b` in `a @ b` as a deferred product, or None where that does not pay."""
-    return PendingProduct(a, g) if _is_deferrable(m, g) else None
+    return PendingProduct(m, a, g) if _is_deferrable(m, g) else None
 
 
 def pending_sum(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> PendingProduct | None:
     """Returns the sum of the rows of `g`, if they have this shape, as a deferred sum; else None."""
-    return PendingProduct(None, g) if _is_deferrable(m, g) and g.shape[1:] == shape else None
+    return PendingProduct(m, None, g) if _is_deferrable(m, g) and g.shape[1:] == shape else None
+
+
+def placed_slice(m: OpNamespace, g: Operand, key: Key, shape: tuple[int, ...]) -> Any:
+    """Returns the cotangent of `x` in `x[key]`, where `x` has this shape; of bare arrays as a deferred sum."""
+    return PendingSlices(m, g, key, shape) if m.is_bare and shape else m.place(g, key=key, shape=shape)
 
 
 def materialize(m: OpNamespace, g: Cotangent | None) -> Any:
     """Converts a cotangent to a plain array or tensor."""
-    if type(g) is PendingProduct:
+    if isinstance(g, PendingSum):
         return g.value()
     return densify(m, g) if type(g) is IndexedSlices else g
 
@@ -108,14 +252,21 @@ def zeros(m: OpNamespace, shape: tuple[int, ...], dtype: DType) -> Any:
     return array if m is raw else m.constant(array)
 
 
-def combined(m: OpNamespace, first: Cotangent, second: Cotangent) -> Any:
+def combined(m: OpNamespace, first: Cotangent, second: Cotangent, owned: bool = False) -> Any:
     """Adds two cotangents, at least one of them structured; the sum stays structured if both have the same type.
 
-    The reverse sweep reaches later uses first, so `second` goes in front: slices are in the order of the uses.
+    The sweep may write to `first` if it is `owned`. It reaches later uses first, so `second` goes in front: slices are
+    in the order of the uses.
     """
     if type(first) is type(second) is IndexedSlices:
         values = m.concat(second.values, first.values, axis=0)
         return IndexedSlices(values, m.concat(second.indices, first.indices, axis=0), first.dense_shape)
     if type(first) is type(second) is PendingProduct:
         return first.take(second)
+    if type(first) is PendingSlices:
+        return first.take(second)
+    if type(second) is PendingSlices:
+        owned = owned or type(first) in DEFERRED
+        first = materialize(m, first)
+        return second.add_to(first if owned else np.array(first) if m is raw else m.copy(first))
     return add(materialize(m, first), materialize(m, second))

@@ -438,9 +438,13 @@ def exhausted(module: ArrayModule, what: str, error: Exception) -> Exception:
 class DeviceOps:
     """The op namespace for bare device arrays, as rules call them: see `namespace.raw`."""
 
+    is_bare = True
+
     def __init__(self, module: ArrayModule) -> None:
         self._module = module
+        self.accumulate = module.accumulate
         self.constant = module.xp.asarray
+        self.copy = module.copy
         self.fuse = module.fuse
         self.vjp_kernel = module.vjp_kernel
         self.joint_vjp_kernel = module.joint_vjp_kernel

@@ -13,6 +13,8 @@ class Namespace:
     The first lookup of a missing name imports all modules that define ops.
     """
 
+    is_bare = False  # whether ops run on bare arrays, so that nothing records them
+
     def __getattr__(self, name: str) -> Any:
         load_ops()
         if name in vars(self):
@@ -20,5 +22,11 @@ class Namespace:
         raise AttributeError(f"no op is named {name!r}; the ops are {', '.join(sorted(vars(self)))}")
 
 
+class ArrayNamespace(Namespace):
+    """The namespace of ops on NumPy arrays."""
+
+    is_bare = True
+
+
 ops = Namespace()
-raw = Namespace()
+raw = ArrayNamespace()

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
-from ...backends.numpy.blocks import accumulate, add
+from ...backends.numpy.blocks import add
 from ...core.dtypes import DType
-from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.cotangents import DEFERRED, PendingProduct, combined, materialize, zeros
+from ..registry.cotangents import DEFERRED, PendingSum, accumulate, combined, materialize, zeros
 from ..registry.devices import DeviceOps
 from ..run.convert import to_tensor
 from ..run.namespace import Namespace, ops, raw
@@ -54,7 +51,7 @@ def sweep(
         op, parents = log_ops[i], log_parents[i]
         if op is None:
             if parents is None:
-                if type(g) is PendingProduct:
+                if isinstance(g, PendingSum):
                     grads[i] = g.value()
             elif grads[parents[0]] is None:
                 grads[parents[0]] = _OTHER_OUTPUT
@@ -62,8 +59,7 @@ def sweep(
         if multi_output and i in multi_output:
             g = of_all_outputs(m, _taken(grads, i, len(multi_output[i]), wanted), multi_output[i], op.takes_none)
         else:
-            kind = type(g)
-            if kind is PendingProduct or kind is IndexedSlices:  # `in DEFERRED`, but faster
+            if type(g) in DEFERRED:
                 g = materialize(m, g)
             if i not in wanted:
                 grads[i] = None
@@ -133,12 +129,11 @@ def joined(m: Namespace | DeviceOps, before: Any, gp: Any, position: int, owned:
     if before is None or gp is None:
         return gp if before is None else before
     if type(before) in DEFERRED or type(gp) in DEFERRED:
-        return combined(m, before, gp)
+        return combined(m, before, gp, position in owned)
     if position in owned:
-        accumulate(before, gp)
-        return before
+        return accumulate(m, before, gp)
     total = add(before, gp)
-    if type(total) is np.ndarray:
+    if m.is_bare:
         owned.add(position)
     return total
 

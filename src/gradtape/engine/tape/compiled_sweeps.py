@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..registry.cotangents import DEFERRED, PendingProduct, materialize
+from ..registry.cotangents import DEFERRED, PendingSum, materialize
 from ..registry.devices import DeviceOps
 from ..registry.op import Op, SingleInputRule
 from ..run.namespace import Namespace, raw
@@ -61,7 +61,7 @@ def _straight_line(log: Log, target: int, wanted: set[int], m: Namespace | Devic
     """Generates and compiles the function."""
     # The module name makes NumPy attribute warnings to gradtape, which filters them.
     names: dict[str, Any] = {"__name__": __name__, "m": m, "joined": joined, "materialize": materialize}
-    names |= {"DEFERRED": DEFERRED, "PendingProduct": PendingProduct, "of_all_outputs": of_all_outputs}
+    names |= {"DEFERRED": DEFERRED, "PendingSum": PendingSum, "of_all_outputs": of_all_outputs}
     names |= {"joint_cotangents": joint_cotangents}
     names |= {f"op{i}": op for i, op in enumerate(log.ops) if type(op) is Op and op.joint is not None}
     rule = "vjp_raw" if m is raw else "vjp_device"
@@ -84,7 +84,7 @@ def _lines(log: Log, target: int, wanted: set[int]) -> Iterator[str]:
         op, parents = log.ops[i], log.parents[i]
         if op is None:
             if parents is None:
-                yield f"if type(g{i}) is PendingProduct: g{i} = g{i}.value()"
+                yield f"if isinstance(g{i}, PendingSum): g{i} = g{i}.value()"
             continue
         count = len(log.multi_output[i]) if i in log.multi_output else 1
         outputs = [f"g{at}" for at in range(i, i + count)]

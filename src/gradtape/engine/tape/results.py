@@ -10,7 +10,7 @@ from ...backends.arrays import ArrayModule
 from ...core import dtypes
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.cotangents import PendingProduct
+from ..registry.cotangents import PendingSum
 from ..registry.devices import on_device, rounded
 from .validation import Differentiable, zeros_like
 
@@ -23,7 +23,7 @@ def as_gradient(g: Any, source: Differentiable, plain: bool) -> OptionalGradient
         return g
     if g is None:
         return zeros_like(source) if not source.dtype.differentiable else None
-    if type(g) is PendingProduct:
+    if isinstance(g, PendingSum):
         g = g.value()
     if type(g) is IndexedSlices:
         values, indices = (Tensor(g.values), Tensor(g.indices)) if plain else (g.values, g.indices)
@@ -38,5 +38,7 @@ def as_tensors(module: ArrayModule, g: Any, dtype: dtypes.DType) -> Any:
         return IndexedSlices(as_tensors(module, g.values, dtype), indices, g.dense_shape)
     if g is None or isinstance(g, Tensor):
         return g
+    if isinstance(g, PendingSum):
+        g = g.value()
     g = rounded(module, g, dtype) if dtype.narrow else g
     return on_device(module, g, dtypes.of_numpy(module.numpy_dtype(g)))

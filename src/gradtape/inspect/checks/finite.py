@@ -10,7 +10,7 @@ import numpy as np
 from ...core import dtypes, errors, modes
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ...engine.registry.cotangents import PendingProduct
+from ...engine.registry.cotangents import PendingSum
 from ...engine.registry.devices import REAL
 from ...engine.registry.op import Op
 from ...engine.tape.backprop import SparseCotangents
@@ -74,7 +74,7 @@ class _CheckedHooks:
 
     def __contains__(self, position: int) -> bool:
         g = self.grads[position]
-        if type(g) is PendingProduct:
+        if isinstance(g, PendingSum):
             g = self.grads[position] = g.value()
         values = g.values if type(g) is IndexedSlices else g
         if type(values) in REAL:  # a batched cotangent needs no check: the ops that computed it were checked

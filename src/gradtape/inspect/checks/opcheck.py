@@ -18,7 +18,7 @@ from ...core.tensor import Tensor
 from ...engine.derivatives.jacobians import jacobians
 from ...engine.derivatives.per_example import Examples, ExampleTensor, stacked
 from ...engine.registry.batching import BatchedTensor
-from ...engine.registry.cotangents import PendingProduct
+from ...engine.registry.cotangents import PendingSum
 from ...engine.registry.op import Op, Sample, sample
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops, raw
@@ -63,7 +63,7 @@ def _tuple(value: Any) -> tuple[Any, ...]:
 
 
 def _array(x: Any) -> Any:
-    if isinstance(x, PendingProduct):
+    if isinstance(x, PendingSum):
         return x.value()
     if isinstance(x, IndexedSlices):
         dense = np.zeros([int(n) for n in getattr(x.dense_shape, "array", x.dense_shape)], _array(x.values).dtype)

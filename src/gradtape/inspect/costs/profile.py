@@ -15,7 +15,7 @@ from typing import Any
 from ...core.budgets import readable_bytes
 from ...core.tensor import Tensor
 from ...core.waits import waits_since
-from ...engine.registry.cotangents import PendingProduct
+from ...engine.registry.cotangents import PendingSum
 from ...engine.registry.devices import DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.namespace import raw
@@ -198,7 +198,7 @@ class _Clock:
 
     That is when the rule of the position starts.
 
-    Pending products are evaluated in the time of the position whose cotangent they are.
+    Pending sums are evaluated in the time of the position whose cotangent they are.
     """
 
     def __init__(self, grads: SparseCotangents) -> None:
@@ -209,7 +209,7 @@ class _Clock:
         if type(self._grads[position]) is DeviceTensor:
             self._grads[position].module.synchronize()
         self.started.append((position, perf_counter_ns()))
-        if type(self._grads[position]) is PendingProduct:
+        if isinstance(self._grads[position], PendingSum):
             self._grads[position].value()
         return False
 

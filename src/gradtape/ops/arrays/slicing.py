@@ -19,6 +19,7 @@ from ...core import dtypes, errors, modes
 from ...core.dimension import Dimension
 from ...core.extension_points import foreign_operands
 from ...core.tensor import Tensor, is_tensor_like, wrap
+from ...engine.registry.cotangents import placed_slice
 from ...engine.registry.examples import KEEPS
 from ...engine.registry.families import linear
 from ...engine.registry.op import sample
@@ -38,7 +39,7 @@ def _rows_of_key(inputs: Any, flags: Any, attrs: dict[str, Any], count: int) -> 
 
 slice_ = linear(
     "slice", lambda xp, x, *, key: x[key], rows=_rows_of_key,
-    transpose=lambda m, g, x_shape, key: m.place(g, key=key, shape=x_shape),
+    transpose=lambda m, g, x_shape, key: placed_slice(m, g, key, x_shape),
     shift=lambda attrs, size: {"key": (slice(None), *attrs["key"])},
     samples=[
         sample((4, 5), key=(slice(3, None, -2), None, 1)),

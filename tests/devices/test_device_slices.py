@@ -1,0 +1,49 @@
+"""Cotangents of slices on a device are added in place into totals that the sweep owns."""
+
+import contextlib
+
+import pytest
+from case_groups import check_cases
+from slice_programs import check_program, check_second_derivative
+
+import gradtape as tf
+from gradtape.engine.tape import compiled_sweeps
+
+
+@pytest.fixture(autouse=True)
+def soon_compiled(gpu, monkeypatch):
+    """Compiles a tape's sweep at its second occurrence, on the device."""
+    monkeypatch.setattr(compiled_sweeps, "_TIMES", 1)
+    monkeypatch.setattr(compiled_sweeps, "_times", {})
+    monkeypatch.setattr(compiled_sweeps, "_made", {})
+
+
+def test_random_programs():
+    check_cases(check_program, {str(seed): (seed,) for seed in range(60)})
+
+
+def test_second_derivatives():
+    check_cases(check_second_derivative, {str(seed): (seed,) for seed in range(400, 420)})
+
+
+def test_dtypes():
+    cases = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2, "complex64": 1e-5}
+    check_cases(check_program, {f"{d} {s}": (s, d, t) for d, t in cases.items() for s in range(300, 304)})
+
+
+def test_weights_of_a_loop():
+    """The products for one matrix, and the sums for one bias, are deferred."""
+    kernel, bias = tf.Variable(tf.random.normal((4, 8), seed=1)), tf.Variable(tf.zeros(8))
+
+    def gradients(recorded):
+        h = tf.ones((3, 4))
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as tape:
+                for _ in range(5):
+                    z = h @ kernel + bias
+                    h = tf.tanh(z[:, :4]) * tf.sigmoid(z[:, 4:])
+            with contextlib.nullcontext() if recorded else outer.stop_recording():
+                return tape.gradient(h, [kernel, bias])
+
+    for first, second in zip(gradients(False), gradients(True), strict=True):
+        tf.debugging.assert_near(first, second)
