@@ -242,6 +242,29 @@ def test_a_scalar_weight_is_broadcast_and_none_means_ones():
     assert tape.gradient([y, z], x, output_gradients=[None, tf.constant([5.0, 5.0])]).numpy().tolist() == [7, 9]
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (4, 0), (128, 256), (257, 128)])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "complex64"])
+def test_ones_as_a_gradient_stay_ones(shape, dtype):
+    """Gradients may share the memory of the default cotangent: nothing that is done with one changes another."""
+    x = tf.zeros(shape, dtype)
+
+    def gradient():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x + x
+        return tape.gradient(y, y)
+
+    first = gradient()
+    variable = tf.Variable(first)
+    variable.assign_add(tf.ones(shape, dtype))
+    np.asarray(first.numpy()).fill(5)
+    variable.assign(first)
+    variable.assign_sub(first)
+    for g in (first, gradient()):
+        assert g.dtype == dtype and g.shape == shape
+        assert (g.numpy() == 1).all()
+
+
 def test_output_gradients_that_do_not_fit():
     x = tf.constant([1.0, 2.0])
     with tf.GradientTape() as tape:

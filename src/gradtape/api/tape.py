@@ -134,11 +134,12 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         >>> tape.gradient(y, x).numpy().tolist()
         [2.0, 4.0]
         """
-        leaves = [tensor] if type(tensor) is Tensor else nest.flatten(tensor, expand_composites=True)
+        if type(tensor) is Tensor:
+            leaves = [tensor]
+        else:
+            leaves = tensor if are_leaves(tensor) else nest.flatten(tensor, expand_composites=True)
         for leaf in leaves:
-            if type(leaf) is Tensor:
-                continue
-            if not is_watchable(leaf):
+            if type(leaf) is not Tensor and not is_watchable(leaf):
                 raise ValueError(
                     f"Passed in object {leaf!r} of type '{type(leaf).__name__}', not tf.Tensor or tf.Variable or "
                     "ExtensionType."
@@ -146,7 +147,11 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         if self._log is None:
             state = "already used up" if self._entered else "not entered yet"
             raise AttributeError(f"watch needs a recording tape, and this one is {state}. Call it inside `with tape:`")
-        for leaf in map(native, leaves):
+        for leaf in leaves:
+            if type(leaf) is Tensor and leaf.dtype.differentiable:
+                self._log.watch(leaf)
+                continue
+            leaf = native(leaf)
             if not leaf.dtype.differentiable:
                 warn_not_floating("tensor", leaf.dtype)
             if not isinstance(leaf, Tensor):

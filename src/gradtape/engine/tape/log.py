@@ -296,10 +296,17 @@ class Log(Recorder):
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
         tracers = tensor.tracers
-        if entry(tracers, self.key) is None:
-            position = self._leaf()
-            self.watched.append(position)
-            tensor.tracer = (self.key, position, living(tracers))
+        if tracers is not None:
+            if entry(tracers, self.key) is not None:
+                return
+            tracers = living(tracers)
+        position = self._leaf()
+        self.watched.append(position)
+        if tracers is None:
+            tensor.tape_id = self.key
+            tensor.tracer = position
+        else:
+            tensor.tracer = (self.key, position, tracers)
 
     def watch_variable(self, variable: VariableLike) -> int:
         """Makes `variable` a leaf of this log and returns its position."""
@@ -350,8 +357,11 @@ class Log(Recorder):
 
     def positions(self, sources: Sequence[object]) -> list[int | None]:
         """The position of each source, or None."""
-        found = list(map(self.variable_index.get, map(id, sources)))
-        return list(map(self.position, sources)) if None in found or -1 in found else found
+        if self.variable_index:
+            found = list(map(self.variable_index.get, map(id, sources)))
+            if None not in found and -1 not in found:
+                return found
+        return list(map(self.position, sources))
 
     def _add(self, variable: VariableLike) -> int:
         position = self._leaf() if variable.dtype.differentiable else -1

@@ -156,7 +156,8 @@ class Tape(dispatch.Block):
         log = self._required_log()
         at = log.positions(sources)
         wanted: set[Any] = set(at)
-        wanted.discard(None)
+        if None in wanted:
+            wanted.remove(None)
         seeds: dict[int, Any] = {}
         straight: dict[int, Any] = {}  # by `id`: targets that are sources themselves, but are not on the tape
         plain = log.plain and dispatch.unrecorded()
@@ -172,12 +173,13 @@ class Tape(dispatch.Block):
         found = self._swept(log, seeds, wanted, sources, at, plain)
         results: list[OptionalGradient]
         if len(wanted) == len(sources):  # every source is on the tape, and no two share a position
-            results = [
-                Tensor(g, source.dtype)  # stays on the host, where it was computed
-                if type(g := found[position]) is ndarray and g.dtype is source.dtype.numpy
-                else as_gradient(g, source, plain)
-                for source, position in zip(sources, at, strict=True)
-            ]
+            results = []
+            for source, position in zip(sources, at, strict=True):
+                g, dtype = found[position], source.dtype
+                if type(g) is ndarray and g.dtype is dtype.numpy:
+                    results.append(Tensor(g, dtype))  # stays on the host, where it was computed
+                else:
+                    results.append(as_gradient(g, source, plain))
         else:
             converted: dict[int, OptionalGradient] = {}
             results = []

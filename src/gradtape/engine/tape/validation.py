@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ...backends.tuning import REPEATED_NUMBER
+from ...backends.tuning import SHARED_ONES
 from ...core import errors, nest
 from ...core.dtypes import STRING, DType
 from ...core.slices import IndexedSlices
@@ -69,15 +70,29 @@ def is_itself(target: Differentiable, sources: Sequence[Differentiable]) -> bool
 
 def ones(target: Differentiable) -> Tensor:
     """The default cotangent of a target."""
-    shape = target.dims
+    dtype, shape = target.dtype, target.dims
+    if type(target) is Tensor:
+        return Tensor(_ones(shape, dtype.numpy) if shape else number(dtype, 1.0).array, dtype)
     if not shape:  # scalars are moved to whichever device needs them
-        return Tensor(number(target.dtype, 1.0).array, target.dtype)
-    dtype = target.dtype.numpy
-    if prod(shape) <= REPEATED_NUMBER:
-        array = np.ones(shape, dtype)
-    else:  # a view of one number takes no memory, and rules read it faster
-        array = np.broadcast_to(dtype.type(1), shape)
-    return _beside(target, Tensor(array, target.dtype))
+        return Tensor(number(dtype, 1.0).array, dtype)
+    if type(target) is DeviceTensor:  # which fills memory of its own
+        return _beside(target, Tensor(np.broadcast_to(dtype.numpy.type(1), shape), dtype))
+    return _beside(target, Tensor(_ones(shape, dtype.numpy), dtype))
+
+
+@lru_cache(maxsize=256)
+def _ones(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Ones in memory that all cotangents share: filling an array takes as long as a rule's kernel."""
+    if prod(shape) > SHARED_ONES:
+        return np.broadcast_to(dtype.type(1), shape)
+    return _shared_ones(dtype)[: prod(shape)].reshape(shape)
+
+
+@cache
+def _shared_ones(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    array = np.ones(SHARED_ONES, dtype)
+    array.flags.writeable = False
+    return array
 
 
 def _beside(x: Differentiable, y: Tensor) -> Tensor:
