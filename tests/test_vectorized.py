@@ -197,3 +197,28 @@ def test_decisions_that_differ_between_elements_need_no_fallback(function):
     x, n = tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]), tf.constant([0, 1, 2])
     found = tf.vectorized_map(lambda pair: function(*pair), (x, n), fallback_to_while_loop=False)
     assert found.numpy().tolist() == tf.stack([function(*pair) for pair in zip(x, n, strict=True)]).numpy().tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int32"])
+def test_large_batches_of_broadcast_elementwise_ops(dtype):
+    rng = np.random.default_rng(1)
+    shapes = (40, 8), (8,), (), (40, 1), (30, 40, 8), (1, 1)
+    values = [tf.constant((4 * rng.uniform(1, 2, shape)).astype(dtype)) for shape in shapes]
+    wide = tf.constant((4 * rng.uniform(1, 2, (240, 40, 8))).astype(dtype))  # more elements than any threshold
+    for function in (lambda x, y: x * y, lambda x, y: y - x, lambda x, y: (-x) * y + x):
+        for y in values:
+            found = tf.vectorized_map(lambda x, f=function, y=y: f(x, y), wide, fallback_to_while_loop=False)
+            x = wide[:, None] if len(y.shape) == 3 else wide
+            np.testing.assert_allclose(found, function(x.numpy(), y.numpy()), rtol=1e-2 if dtype == "float16" else 1e-6)
+
+
+def test_a_large_jacobian_by_rows_is_that_by_columns():
+    w = tf.Variable(np.random.default_rng(2).normal(size=24).astype(np.float32))
+    x = tf.linspace(-4.0, 4.0, 200)
+    found = []
+    for mode in ("reverse", "forward"):
+        with tf.GradientTape() as tape:
+            apart = (x[:, None] - w[8:16]) * tf.exp(-w[16:])
+            y = tf.reduce_sum(w[:8] * tf.exp(-0.5 * apart**2), 1)
+        found.append(tape.jacobian(y, w, mode=mode))
+    np.testing.assert_allclose(*found, rtol=1e-4, atol=1e-5)

@@ -38,12 +38,15 @@ class Proxy(Tensor):
         flags = list(map(self._is_alike, inputs))
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
         recorders = dispatch.thread.recorders
-        with dispatch.recorded_by(tuple(r for r in recorders if r.level < level)):
+        outer = tuple([r for r in recorders if r.level < level])
+        if len(outer) == len(recorders):
             result = self._run(op, values, flags, attrs)
+        else:
+            with dispatch.recorded_by(outer):
+                result = self._run(op, values, flags, attrs)
         several = type(result) is tuple
-        wrapped = tuple([kind(y, level) for y in (result if several else (result,))])
-        outputs: Any = wrapped if several else wrapped[0]
-        inner = tuple(r for r in recorders if r.level > level)
+        outputs: Any = tuple([kind(y, level) for y in result]) if several else kind(result, level)
+        inner = tuple([r for r in recorders if r.level > level])
         if inner and any(x.tracer is not None for x in inputs):
             dispatch.RecorderGroup(inner).record(op, inputs, outputs, attrs)
         return outputs

@@ -143,7 +143,7 @@ def elementwise(
     matching = tuple(range(len(names))) if same is None else tuple(same)
     fast_path = not attrs and len(matching) == len(names) <= 2
     _differentiate_elementwise(op, ordered, fast_path)
-    op.batch = _batch_elementwise(op)
+    op.batch = _batch_elementwise(op, fast_path)
 
     def general(*values: Any, **attributes: Any) -> Any:
         try:
@@ -478,5 +478,8 @@ def _large(op: Op) -> Callable[..., Any]:
     return large
 
 
-def _batch_elementwise(op: Op) -> Any:
+def _batch_elementwise(op: Op, fast_path: bool) -> Any:
+    """Returns the batching rule; the fast path has the kernels of large arrays, which batches often are."""
+    if fast_path:
+        return lambda m, size, inputs, flags, attrs: op.call(*align_ranks(m, inputs, flags))
     return lambda m, size, inputs, flags, attrs: run(op, align_ranks(m, inputs, flags), attrs)
