@@ -98,12 +98,13 @@ class ArrayModule:
         """Whether the library allocated the array's memory, and no view or other library shares it."""
         return False
 
-    def kernel(self, name: str) -> Callable[..., Any] | None:
-        """Returns the library's own kernel of the op with this name; it returns None for cases that it does not cover.
+    def has_kernel(self, name: str) -> bool:
+        """Whether the library has its own kernel of the op with this name."""
+        return False
 
-        None if there is no such kernel: the op's kernel for any array library runs.
-        """
-        return None
+    def kernel(self, name: str, general: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns the library's own kernel of an op, which calls the one for any library, `general`, where it must."""
+        return general
 
     def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
         """Returns the library's own derivative of an op: see `VJPS` in `backends/torch/host_kernels.py`."""

@@ -218,25 +218,30 @@ def transpose(a: ValueLike, perm: TensorLike | None = None, conjugate: bool = Fa
     """
     x = to_tensor(a)
     n = len(x.dims)
-    if perm is None:
-        order = tuple(range(n - 1, -1, -1))
-    else:
-        array = integers(perm, "Transpose", "Tperm")
-        if array.ndim != 1:
-            raise errors.InvalidArgumentError(f"perm must be rank 1, got shape {list(array.shape)} [Op:Transpose]")
-        if array.shape != (n,):
-            raise errors.InvalidArgumentError(
-                f"transpose expects a vector of size {n}. But input(1) is a vector of size {array.size} [Op:Transpose]"
-            )
-        wrong = [i for i in array.tolist() if not -n <= i < n]
-        if wrong:
-            raise errors.InvalidArgumentError(f"{wrong[0]} is out of range [0 .. {n}) [Op:Transpose]")
-        order = tuple(i % n for i in array.tolist())
-        missing = set(range(n)) - set(order)
-        if missing:
-            raise errors.InvalidArgumentError(f"{min(missing)} is missing from {list(order)}. [Op:Transpose]")
+    order = tuple(range(n - 1, -1, -1)) if perm is None else _checked_order(perm, n)
     y = ops.transpose(x, perm=order)
     return ops.conj(y) if conjugate and x.dtype.is_complex else y
+
+
+def _checked_order(perm: Any, n: int) -> tuple[int, ...]:
+    """Returns a permutation of `n` axes, some of which may count from the end."""
+    if type(perm) in (tuple, list) and {*map(type, perm)} == {int} and sorted(perm) == [*range(n)]:
+        return tuple(perm)
+    array = integers(perm, "Transpose", "Tperm")
+    if array.ndim != 1:
+        raise errors.InvalidArgumentError(f"perm must be rank 1, got shape {list(array.shape)} [Op:Transpose]")
+    if array.shape != (n,):
+        raise errors.InvalidArgumentError(
+            f"transpose expects a vector of size {n}. But input(1) is a vector of size {array.size} [Op:Transpose]"
+        )
+    wrong = [i for i in array.tolist() if not -n <= i < n]
+    if wrong:
+        raise errors.InvalidArgumentError(f"{wrong[0]} is out of range [0 .. {n}) [Op:Transpose]")
+    order = tuple(i % n for i in array.tolist())
+    missing = set(range(n)) - set(order)
+    if missing:
+        raise errors.InvalidArgumentError(f"{min(missing)} is missing from {list(order)}. [Op:Transpose]")
+    return order
 
 
 def expand_dims(input: ValueLike, axis: AxisLike, name: str | None = None) -> Tensor:

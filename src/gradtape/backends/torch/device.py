@@ -137,12 +137,21 @@ class TorchModule(ArrayModule):
     def fuse(self, formula: Any) -> Callable[..., Any] | None:
         return fuse(formula) if self.there.type == "cuda" else compile_steps(formula)
 
-    def kernel(self, name: str) -> Callable[..., Any] | None:
-        return _own_kernel(name)
+    def has_kernel(self, name: str) -> bool:
+        return name in DEVICE_KERNELS or name in fused_kernels() or name in KERNELS
+
+    def kernel(self, name: str, general: Callable[..., Any]) -> Callable[..., Any]:
+        if name in DEVICE_KERNELS:
+            return _first_of(DEVICE_KERNELS[name], general)
+        function = fused_kernels().get(name)
+        if function is not None:
+            return _of_floats(function, 0, general)
+        own = KERNELS.get(name)
+        return general if own is None else _of_floats(partial(own.function, torch), own.operand, general)
 
     def product_kernel(self, name: str, residuals: tuple[str, ...]) -> Callable[..., Any] | None:
-        names, function = _DEVICE_VJPS.get(name) or fused_vjps().get(name, ((), None))
-        return function if names == residuals and name not in _SEVERAL_STEPS else None
+        found = _DEVICE_VJPS.get(name) or fused_vjps().get(name)
+        return found[1] if found is not None and found[0] == residuals and name not in _SEVERAL_STEPS else None
 
     def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
         return _own_vjp(name)
@@ -188,31 +197,30 @@ def use_deterministic_algorithms(enabled: bool) -> None:
 
 
 @cache
-def _own_kernel(name: str) -> Callable[..., Any] | None:
-    """Returns PyTorch's own kernel of an op."""
-    if name in DEVICE_KERNELS:
-        return DEVICE_KERNELS[name]
-    function = fused_kernels().get(name)
-    if function is not None:
-        return _of_floats(function)
-    own = KERNELS.get(name)
-    return None if own is None else _of_floats(partial(own.function, torch), own.operand)
-
-
-@cache
 def _own_vjp(name: str) -> Callable[..., Any] | None:
     """Returns PyTorch's own derivative of an op."""
     own = VJPS.get(name)
-    return None if own is None else _of_floats(partial(own.function, torch), own.operand)
+    return None if own is None else _of_floats(partial(own.function, torch), own.operand, lambda *tensors: None)
 
 
-def _of_floats(function: Callable[..., Any], operand: int = 0) -> Callable[..., Any]:
-    """Restricts a kernel to a floating-point tensor as its main operand; it returns None for others."""
+def _first_of(own: Callable[..., Any], general: Callable[..., Any]) -> Callable[..., Any]:
+    """Runs PyTorch's own kernel of an op, and the general one in cases that it does not cover."""
+
+    def kernel(*tensors: Any, **attrs: Any) -> Any:
+        y = own(*tensors, **attrs)
+        return general(*tensors, **attrs) if y is None else y
+
+    return kernel
+
+
+def _of_floats(own: Callable[..., Any], operand: int, general: Callable[..., Any]) -> Callable[..., Any]:
+    """Same as `_first_of`; the own kernel does not cover a main operand that is not of floats either."""
 
     def kernel(*tensors: Any, **attrs: Any) -> Any:
         main = tensors[operand]
         if type(main) is torch.Tensor and not main.is_floating_point():
-            return None
-        return function(*tensors, **attrs)
+            return general(*tensors, **attrs)
+        y = own(*tensors, **attrs)
+        return general(*tensors, **attrs) if y is None else y
 
     return kernel

@@ -61,7 +61,9 @@ def _cast(x: Any, *, dtype: Any) -> Any:
 
 @_kernel("sum")
 def _sum(x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
-    return torch.sum(x, axis, keepdims, dtype=x.dtype) if axis else None  # PyTorch reduces all axes if given none
+    if not axis:
+        return None  # PyTorch would reduce all axes
+    return torch.sum(x, axis, keepdims) if x.is_floating_point() else torch.sum(x, axis, keepdims, dtype=x.dtype)
 
 
 @_kernel("moments")

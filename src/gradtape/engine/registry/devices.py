@@ -70,7 +70,7 @@ class DeviceTensor(Tensor):
         """Runs `op` on this tensor's device and notifies the recorders."""
         module = self.module
         if self.dtype.kind == dtypes.NARROW and op.family in _IN_FLOAT32 and not op.moves_data:
-            if module.kernel(op.name) is None:
+            if not module.has_kernel(op.name):
                 return dispatch.run_in_float32(op, inputs, attrs)
         arrays: list[Any] = []
         for x in inputs:
@@ -263,7 +263,12 @@ def _wrap_result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Te
     dtype = module.dtypes.get(value.dtype)
     if dtype is None:
         dtype = module.dtypes[value.dtype] = dtypes.of_numpy(module.numpy_dtype(value))
-    return on_device(module, value, like if dtype.numpy is like.numpy else dtype)
+    y = _new(DeviceTensor)  # inlines `on_device`
+    y.buffer = value
+    y.module = module
+    y.dtype = like if dtype.numpy is like.numpy else dtype
+    y.tracer = None
+    return y
 
 
 def rounded(module: ArrayModule, array: Any, dtype: DType) -> Any:
@@ -348,19 +353,8 @@ def _kernel(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
         device_kernel = _by_way_of_host(module, op, error)
     if op.family == "elementwise" and isinstance(op.kernel, FunctionType):
         device_kernel = _in_one_launch(module, op, device_kernel)
-    own = module.kernel(op.name)
-    module.kernels[op] = device_kernel if own is None else _first_of(own, device_kernel)
+    module.kernels[op] = module.kernel(op.name, device_kernel)
     return module.kernels[op]
-
-
-def _first_of(own: Callable[..., Any], general: Callable[..., Any]) -> Callable[..., Any]:
-    """Runs the library's own kernel of an op, and the general one in cases that it does not cover."""
-
-    def kernel(*arrays: Any, **attrs: Any) -> Any:
-        y = own(*arrays, **attrs)
-        return general(*arrays, **attrs) if y is None else y
-
-    return kernel
 
 
 def _in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[..., Any]) -> Callable[..., Any]:
