@@ -179,7 +179,9 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     for i, j, pair in pairs:
         second, first = xs.pop(j), xs.pop(i)
         xs.append(ops.contract(first, second, equation=pair))
-    return ops.identity(xs[0]) if order is None else ops.transpose(xs[0], perm=order)
+    if order is not None:
+        return ops.transpose(xs[0], perm=order)
+    return xs[0] if pairs or prepared[0] else ops.identity(xs[0])  # a tensor of its own
 
 
 def _prepare(x: Tensor, steps: Sequence[tuple[str, tuple[int, ...]]]) -> Tensor:

@@ -120,7 +120,9 @@ class TorchNamespace:
     def full_like(self, x: Any, value: Any, dtype: Any = None) -> Any:
         return torch.full_like(x, value, dtype=dtype_of(dtype))
 
-    # Functions beyond the standard, or with arguments beyond it.
+    # Functions beyond the standard, with arguments beyond it, or without its promotion of dtypes.
+
+    matmul = staticmethod(torch.matmul)
 
     def astype(self, x: Any, dtype: Any, copy: bool = True) -> Any:
         return x.to(dtype_of(dtype))
@@ -251,7 +253,8 @@ class TorchNamespace:
             if not all(isinstance(k, torch.Tensor) for k in keys):
                 raise NotImplementedError("PyTorch accumulates at tensors of indices only")
             factor = 1 if ufunc == "add" else -1
-            values = torch.as_tensor(values, dtype=array.dtype, device=array.device)
+            if not isinstance(values, torch.Tensor) or values.dtype is not array.dtype:
+                values = torch.as_tensor(values, dtype=array.dtype, device=array.device)
             first = keys[0]
             if len(keys) == first.ndim == 1 and first.dtype in _INDEX_DTYPES and values.ndim == array.ndim:
                 return add_rows(array, first, values, factor)
