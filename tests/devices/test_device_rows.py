@@ -167,3 +167,16 @@ def test_determinism_restores_the_mode_of_pytorch():
             device.use_deterministic_algorithms(False)
         assert torch.get_deterministic_debug_mode() == mode
     torch.set_deterministic_debug_mode(0)
+
+
+def test_the_default_cotangent_is_not_overwritten(gpu):
+    """It is one array for all gradients, which an identity returns as it is."""
+    for _ in range(2):
+        v = tf.Variable(tf.constant(3.0))
+        assert "GPU:0" in v.device
+        with tf.GradientTape() as tape:
+            y = tf.identity(v)
+        v.assign(tape.gradient(y, v))
+        for _ in range(2):
+            v.assign_add(tf.constant(1.0))
+        assert v.numpy() == 3.0

@@ -165,8 +165,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     >>> tf.einsum("ij,j->i", tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([1.0, 10.0])).numpy()
     array([21., 43.], dtype=float32)
     """
-    unknown = set(kwargs) - {"name", "optimize", "greedy"}
-    if unknown:
+    if kwargs and (unknown := set(kwargs) - {"name", "optimize", "greedy"}):
         raise TypeError(
             f"Invalid keyword arguments for einsum: {', '.join(sorted(unknown))}. Valid arguments: name, optimize, "
             "greedy."

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from .indices import keep_highest
+from .indices import are_below, keep_highest
 from .kernels import KERNELS, back_to_channels
-from .namespace import dtype_of
+from .namespace import dtype_of, multiply_matrices
 
 DEVICE_KERNELS: dict[str, Callable[..., Any]] = {}
 Axes = tuple[int, ...]
@@ -33,7 +33,7 @@ def _matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
     if a.ndim < 2 or b.ndim < 2:
         return None  # an error
     a, b = a.mT if transpose_a else a, b.mT if transpose_b else b
-    return torch.mm(a, b) if a.ndim == b.ndim == 2 else torch.matmul(a, b)
+    return multiply_matrices(a, b)
 
 
 @_kernel("transpose")
@@ -64,6 +64,13 @@ def _sum(x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
     if not axis:
         return None  # PyTorch would reduce all axes
     return torch.sum(x, axis, keepdims) if x.is_floating_point() else torch.sum(x, axis, keepdims, dtype=x.dtype)
+
+
+@_kernel("gather_rows")
+def _gather_rows(x: Any, indices: Any) -> Any:
+    if x.ndim != 2 or not are_below(indices, x.shape[0]):
+        return None
+    return torch.embedding(x, indices)  # which takes less time to launch than other ways to index
 
 
 @_kernel("moments")

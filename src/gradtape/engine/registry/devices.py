@@ -188,6 +188,18 @@ def send_to_device(module: ArrayModule, x: Tensor) -> Tensor:
     return _record_move(x, _copy_to_device(module, x, None))
 
 
+def send_cotangent(module: ArrayModule, g: Tensor) -> Any:
+    """Returns a cotangent as an array of the device; the default one of a scalar target is copied there once."""
+    if type(g) is not Tensor or g.dims or g.array != 1:
+        sent: Any = send_to_device(module, g)
+        return sent.buffer
+    key = "cotangent", g.dtype
+    known = module.numbers.get(key)
+    if known is None:
+        known = module.numbers[key] = _copy_to_device(module, g, None)
+    return known.buffer
+
+
 def _copy_to_device(module: ArrayModule, x: Tensor, tracers: Any) -> DeviceTensor:
     """Copies a host tensor to the device, with these tracers. A broadcast scalar is transferred once."""
     array = asarray(x.array)

@@ -18,7 +18,7 @@ from ...backends.arrays import ArrayModule
 from ...core import modes
 from ...core.budgets import in_force
 from ...core.tensor import Tensor
-from ..registry.devices import REAL, DeviceOps, exhausted, ops_of, send_to_device
+from ..registry.devices import REAL, DeviceOps, exhausted, ops_of, send_cotangent
 from ..run import dispatch
 from ..run.namespace import Namespace, ops, raw
 from ..run.protocols import VariableLike
@@ -205,7 +205,7 @@ class Tape(dispatch.Block):
             return self._sweep(log, seeds, wanted, raw)
         module = self._device(log, seeds)
         if module is not None:
-            seeds = {position: send_to_device(module, g).buffer for position, g in seeds.items()}
+            seeds = {position: send_cotangent(module, g) for position, g in seeds.items()}
             try:
                 found = self._sweep(log, seeds, wanted, ops_of(module))
             except module.memory_errors as error:
