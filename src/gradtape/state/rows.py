@@ -58,7 +58,7 @@ def named_rows(
         )
     if has_axis:
         at = row_numbers(dims, indices)
-    elif type(indices) is DeviceTensor and indices.dtype is dtypes.int64:
+    elif type(indices) is DeviceTensor and indices.dtype in (dtypes.int32, dtypes.int64):
         at = indices  # kernels on a device check them, and those on the host require it
     else:
         at = row_numbers(dims, ops.reshape(indices, shape=(*indices.dims, 1)))

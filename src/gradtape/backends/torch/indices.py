@@ -48,6 +48,8 @@ def add_rows(array: Any, rows: Any, values: Any, factor: int) -> Any:
     algorithms. Those of 16 bits are sorted, and rounded once, instead of after each addition.
     """
     size = array.shape[0]
+    if not size:
+        return array
     if not are_below(rows, size):
         inside = move_inside(rows, size)
         outside = (rows != inside).reshape(-1, *(1,) * (array.ndim - 1))
