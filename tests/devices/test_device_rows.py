@@ -48,6 +48,17 @@ def test_indices_have_notes_until_they_are_overwritten(gpu):
         place = v.value().buffer.data_ptr()
 
 
+def test_rows_are_read_and_updated_in_the_inference_mode_of_pytorch(gpu):
+    import torch
+
+    with torch.inference_mode():
+        v, rows = tf.Variable([[1.0], [2.0]]), tf.constant([[1, 1]], tf.int64)
+        assert tf.gather(v, tf.transpose(rows)).numpy().tolist() == [[[2.0]], [[2.0]]]
+        v.scatter_add(tf.IndexedSlices(tf.constant([[3.0], [4.0]]), rows[0]))
+        assert v.numpy().tolist() == [[1.0], [9.0]]
+    assert not MODULE.by_way_of_host
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_random_sums_of_rows_are_those_of_a_loop(gpu, order, seed):
     """Of any dtype and shape, with repeated rows and none, and with rows out of range, which are ignored."""

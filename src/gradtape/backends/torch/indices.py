@@ -16,7 +16,7 @@ _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
 def note_highest(indices: Any, array: np.ndarray[Any, Any]) -> Any:
     """Returns `indices`, a copy of `array` on a device, with a note of the highest one if they are integers."""
     unsigned = _UNSIGNED.get(array.dtype)
-    if unsigned is not None and array.size:
+    if unsigned is not None and array.size and not indices.is_inference():
         # Viewed as unsigned, a negative index is huge, so that one number stands for both kinds.
         indices.highest_index = int(np.maximum.reduce(array.view(unsigned), axis=None))
     return indices
@@ -25,13 +25,16 @@ def note_highest(indices: Any, array: np.ndarray[Any, Any]) -> Any:
 def keep_highest(indices: Any, moved: Any) -> Any:
     """Returns `moved`, a tensor of some or all elements of `indices`, with the same note."""
     highest = getattr(indices, "highest_index", None)
-    if highest is not None and indices._version == 0:
+    if highest is not None and indices._version == 0 and not moved.is_inference():
         moved.highest_index = highest
     return moved
 
 
 def are_below(indices: Any, size: int) -> bool:
-    """Whether all indices are known to be in [0, size). An update in place, which PyTorch counts, voids a note."""
+    """Whether all indices are known to be in [0, size).
+
+    An update in place voids a note. PyTorch counts these, except of tensors of its inference mode, which have no notes.
+    """
     highest = getattr(indices, "highest_index", None)
     return highest is not None and highest < size and indices._version == 0
 
