@@ -12,9 +12,9 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from .indices import are_below, keep_highest
+from .indices import add_rows, are_below, keep_highest
 from .kernels import KERNELS, back_to_channels
-from .namespace import dtype_of, multiply_matrices
+from .namespace import INDEX_DTYPES, dtype_of, multiply_matrices
 
 DEVICE_KERNELS: dict[str, Callable[..., Any]] = {}
 Axes = tuple[int, ...]
@@ -71,6 +71,14 @@ def _gather_rows(x: Any, indices: Any) -> Any:
     if x.ndim != 2 or not are_below(indices, x.shape[0]):
         return None
     return torch.embedding(x, indices)  # which takes less time to launch than other ways to index
+
+
+@_kernel("scatter_add")
+def _scatter_add(x: Any, indices: Any, *, shape: Axes, axis: int = 0, batch: int = 0) -> Any:
+    if axis or batch or indices.dtype not in INDEX_DTYPES:
+        return None
+    rows = indices if indices.ndim == 1 else keep_highest(indices, indices.reshape(-1))
+    return add_rows(x.new_zeros(shape), rows, x.reshape(rows.shape[0], *shape[1:]), 1)
 
 
 @_kernel("moments")

@@ -28,7 +28,7 @@ _NAMES = (
 )  # fmt: skip
 _FROM_NUMPY: dict[Any, Any] = {np.dtype(name): getattr(torch, name) for name in _NAMES}
 _FROM_NUMPY[np.dtype(ml_dtypes.bfloat16)] = torch.bfloat16
-_INDEX_DTYPES = (torch.int64, torch.int32)
+INDEX_DTYPES = (torch.int64, torch.int32)
 NUMPY_DTYPES: dict[Any, np.dtype[Any]] = {there: here for here, there in _FROM_NUMPY.items()}
 
 
@@ -263,7 +263,7 @@ class TorchNamespace:
             if not isinstance(values, torch.Tensor) or values.dtype is not array.dtype:
                 values = torch.as_tensor(values, dtype=array.dtype, device=array.device)
             first = keys[0]
-            if len(keys) == first.ndim == 1 and first.dtype in _INDEX_DTYPES and values.ndim == array.ndim:
+            if len(keys) == first.ndim == 1 and first.dtype in INDEX_DTYPES and values.ndim == array.ndim:
                 return add_rows(array, first, values, factor)
             at, outside = _inside(array, keys)
             if outside is not None:
