@@ -1,5 +1,7 @@
 """Conversion of values to tensors."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 import gradtape as tf
 from gradtape.core.errors import InvalidArgumentError
-from gradtape.engine.run.convert import to_shape, to_tensor, to_tensors
+from gradtape.engine.run.convert import to_array, to_shape, to_tensor, to_tensors
 
 
 def test_an_array_is_copied():
@@ -180,3 +182,25 @@ def test_sizes_in_a_list_with_float_tensors_are_cast():
     for sizes in ([2.0, 1], tf.constant([2.0, 1.0])):
         with pytest.raises(tf.errors.InvalidArgumentError, match="Tmultiples"):
             tf.tile([[1.0, 2.0]], sizes)
+
+
+@pytest.mark.parametrize("dtype", [None, np.int64, np.int8, np.float32])
+@pytest.mark.parametrize(
+    "value",
+    [(1, -2), [[0, 0], [1, 2]], ((3,), [4]), [2**31], [-(2**40), 1], [300], [], [[]], [1.5, 2], [True, False],
+     [np.int32(3), 4], [np.arange(2), [5, 6]]],
+    ids=repr,
+)  # fmt: skip
+def test_static_values_are_arrays_as_of_their_tensors(value, dtype):
+    expected = np.asarray(to_tensor(value).array, dtype=dtype)
+    found = to_array(value, dtype)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("value", [[2**70], [[1, 2], [3]], [1, "a"], [True, 2]], ids=repr)
+def test_static_values_that_are_no_arrays_raise_as_tensors_do(value):
+    with pytest.raises((TypeError, ValueError)) as expected:
+        to_tensor(value)
+    with pytest.raises(type(expected.value), match=re.escape(str(expected.value))):
+        to_array(value)

@@ -29,14 +29,14 @@ def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
         return tuple(range(rank))
     if type(axis) is int:
         return (axis,) if 0 <= axis < rank else (single_axis(rank, axis),)
-    given = axis
-    if type(axis) not in (list, tuple) or not all(type(i) is int for i in axis):
-        array = to_array(axis)
+    if type(axis) in (list, tuple) and set(map(type, axis)) == {int}:
+        found = sorted([single_axis(rank, i) for i in axis])
+    else:
+        given = to_array(axis)
         kinds = "iu" if isinstance(axis, Tensor) else "iub"  # Python's True is 1
-        if array.size and array.dtype.kind not in kinds:
+        if given.size and given.dtype.kind not in kinds:
             raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32: an axis is an integer")
-        given = array.ravel().tolist()
-    found = sorted(single_axis(rank, int(i)) for i in given)
+        found = sorted([single_axis(rank, int(i)) for i in given.ravel()])
     for i, j in pairwise(found):
         if i == j:
             raise errors.InvalidArgumentError(

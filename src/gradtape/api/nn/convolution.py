@@ -60,7 +60,11 @@ def by_axis(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
 
 
 def paddings_of(
-    padding: Any, space: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int],
+    padding: Any,
+    space: Sequence[int],
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
     first: bool,
 ) -> tuple[tuple[int, int], ...]:
     """Returns the padding before and after each spatial axis: from "SAME", "VALID", or a list of pairs for all axes."""
@@ -91,7 +95,11 @@ def paddings_of(
 
 
 def checked_paddings(
-    padding: Any, space: Sequence[int], window: Sequence[int], strides: Sequence[int], dilations: Sequence[int],
+    padding: Any,
+    space: Sequence[int],
+    window: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
     first: bool,
 ) -> tuple[tuple[int, int], ...]:
     """`paddings_of`, after checking that the window fits. An output of size 0 is an error in functions only."""
@@ -114,14 +122,15 @@ def checked_paddings(
 
 def to_channels_last(x: Tensor, first: bool) -> Tensor:
     """Moves the channels of `x`, the second axis, to the end."""
-    rank = len(x.dims)
-    return ops.transpose(x, perm=(0, *range(2, rank), 1)) if first else x
+    return ops.transpose(x, perm=(0, *range(2, len(x.dims)), 1)) if first else x
 
 
 def to_channels_first(x: Tensor, first: bool) -> Tensor:
     """The inverse of `to_channels_last`."""
+    if not first:
+        return x
     rank = len(x.dims)
-    return ops.transpose(x, perm=(0, rank - 1, *range(1, rank - 1))) if first else x
+    return ops.transpose(x, perm=(0, rank - 1, *range(1, rank - 1)))
 
 
 def _operands(x: Any, filters: Any) -> tuple[Tensor, Tensor]:
@@ -149,40 +158,40 @@ def _convolve(
     x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, n: int, first: bool, depthwise: bool = False
 ) -> Tensor:
     x, w = _operands(x, filters)
-    if len(w.dims) != n + 2:
+    filter_dims, dims = w.dims, x.dims
+    if len(filter_dims) != n + 2:
         _wrong_rank("filters", w, n + 2)
-    lead = x.dims[: len(x.dims) - n - 1]
-    if len(x.dims) < n + 2:
+    if len(dims) < n + 2:
         _wrong_rank("input", x, n + 2)
+    lead = dims[: len(dims) - n - 1]
     if len(lead) > 1:
-        count = 1
-        for size in lead:
-            count *= size
-        x = ops.reshape(x, shape=(count, *x.dims[len(lead) :]))
+        x = ops.reshape(x, shape=(math.prod(lead), *dims[len(lead) :]))
     x = to_channels_last(x, first)
-    channels, *window = x.dims[-1], *w.dims[:-2]
+    space, channels = (dims[-n:], dims[-n - 1]) if first else (dims[-n - 1 : -1], dims[-1])
+    window, depth, outputs = filter_dims[:-2], filter_dims[-2], filter_dims[-1]
     steps = by_axis(strides, n, first, "strides")
     holes = by_axis(dilations, n, first, "dilations")
     if depthwise:
-        if w.dims[-2] != channels:
+        if depth != channels:
             raise errors.InvalidArgumentError(
-                f"input and filter must have the same depth: {channels} vs {w.dims[-2]}: the third axis of the filter "
+                f"input and filter must have the same depth: {channels} vs {depth}: the third axis of the filter "
                 "counts the channels of the input"
             )
-        w = ops.reshape(w, shape=(*window, 1, channels * w.dims[-1]))
-    if not w.dims[-2]:
+        depth, outputs = 1, channels * outputs
+        w = ops.reshape(w, shape=(*window, depth, outputs))
+    if not depth:
         raise errors.InvalidArgumentError("filter depth must be stricly positive, got 0")
-    if 0 in window and math.prod(x.dims):
+    if 0 in window and math.prod(dims):
         raise errors.InvalidArgumentError(
             f"filter must not have zero elements (i.e. all dimensions must be non-zero), got shape {list(w.dims)}"
         )
-    groups = channels // w.dims[-2]
-    if w.dims[-2] * groups != channels or (groups and w.dims[-1] % groups):
+    groups = channels // depth
+    if depth * groups != channels or (groups and outputs % groups):
         raise errors.InvalidArgumentError(
-            f"input depth must be evenly divisible by filter depth: {channels} vs {w.dims[-2]}, and the {w.dims[-1]} "
-            "outputs by the number of groups. Change the next to last axis of the filters"
+            f"input depth must be evenly divisible by filter depth: {channels} vs {depth}, and the {outputs} outputs "
+            "by the number of groups. Change the next to last axis of the filters"
         )
-    pairs = checked_paddings(padding, x.dims[1:-1], window, steps, holes, first)
+    pairs = checked_paddings(padding, space, window, steps, holes, first)
     y = _wide(ops.conv, x, w, strides=steps, paddings=pairs, dilations=holes, groups=groups)
     y = to_channels_first(y, first)
     return ops.reshape(y, shape=(*lead, *y.dims[1:])) if len(lead) > 1 else y
@@ -269,36 +278,35 @@ def _transposed(
         if len(given.dims) != n + 2:
             _wrong_rank(what, given, n + 2)
     x = to_channels_last(x, first)
+    dims, filter_dims = x.dims, w.dims
     shape = [int(k) for k in to_array(output_shape).ravel()]
     if len(shape) == n + 2:
         count, size, channels = (shape[0], shape[2:], shape[1]) if first else (shape[0], shape[1:-1], shape[-1])
-        if (count, channels) != (x.dims[0], w.dims[-2]):
+        if (count, channels) != (dims[0], filter_dims[-2]):
             raise errors.InvalidArgumentError(
-                f"output_shape={shape} does not fit {x.dims[0]} examples and filters of shape {w.dims}, whose next to "
-                "last axis counts the output's channels"
+                f"output_shape={shape} does not fit {dims[0]} examples and filters of shape {filter_dims}, whose next "
+                "to last axis counts the output's channels"
             )
     elif len(shape) == n:
         size = shape
     else:
         raise ValueError(f"output_shape must be of length {n} or {n + 2}. Received: output_shape={output_shape!r}")
-    if x.dims[-1] != w.dims[-1]:
+    if dims[-1] != filter_dims[-1]:
         raise errors.InvalidArgumentError(
-            f"input depth {x.dims[-1]} must be the last axis of the filters, whose shape is {w.dims}"
+            f"input depth {dims[-1]} must be the last axis of the filters, whose shape is {filter_dims}"
         )
     steps, holes = by_axis(strides, n, first, "strides"), by_axis(dilations, n, first, "dilations")
-    window = w.dims[:-2]
+    window = filter_dims[:-2]
     pairs = paddings_of(padding, size, window, steps, holes, first)
     for i in range(n):
         fits = (size[i] + sum(pairs[i]) - (window[i] - 1) * holes[i] - 1) // steps[i] + 1
-        if fits != x.dims[1 + i]:
+        if fits != dims[1 + i]:
             raise errors.InvalidArgumentError(
-                f"Conv{n}DSlowBackpropInput: Size of out_backprop doesn't match computed: actual = {x.dims[1 + i]}, "
+                f"Conv{n}DSlowBackpropInput: Size of out_backprop doesn't match computed: actual = {dims[1 + i]}, "
                 f"computed = {fits}, spatial_dim: {i}, output_shape: {size[i]}, stride: {steps[i]}. Choose an "
                 "output_shape whose convolution has the input's shape"
             )
-    y = _wide(
-        ops.conv_input, x, w, size=tuple(size), strides=steps, paddings=pairs, dilations=holes, groups=1
-    )
+    y = _wide(ops.conv_input, x, w, size=tuple(size), strides=steps, paddings=pairs, dilations=holes, groups=1)
     return to_channels_first(y, first)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, TensorLike
 from ...engine.run.convert import to_tensor, with_default
@@ -176,19 +177,20 @@ def _normalized(
     x: Tensor, mean: Tensor, variance: Tensor, bias: Tensor | None, gain: Tensor | None, epsilon: TensorLike
 ) -> Tensor | None:
     """`batch_normalization` as one op; None unless operands are by channel, or statistics by row and the gain given."""
-    if not x.dims or not x.dtype.is_floating:
+    dims = x.dims
+    if not dims or not x.dtype.is_floating:
         return None
-    center, spread = _as_row(mean, x), _as_row(variance, x)
+    center, spread = _as_row(mean, dims, x.dtype), _as_row(variance, dims, x.dtype)
     if center is None or spread is None:
-        if gain is None or len(x.dims) < 2 or not mean.dims == variance.dims == (*x.dims[:-1], 1):
+        if gain is None or len(dims) < 2 or not mean.dims == variance.dims == (*dims[:-1], 1):
             return None
         if not mean.dtype is variance.dtype is x.dtype:
             return None
         center, spread = mean, variance
-    scale = ops.ones_like(center) if gain is None else _as_row(gain, x)
+    scale = ops.ones_like(center) if gain is None else _as_row(gain, dims, x.dtype)
     if scale is None:
         return None
-    shift = ops.zeros_like(scale) if bias is None else _as_row(bias, x)
+    shift = ops.zeros_like(scale) if bias is None else _as_row(bias, dims, x.dtype)
     if shift is None:
         return None
     if type(epsilon) is not float:
@@ -196,14 +198,17 @@ def _normalized(
     return ops.normalization(x, center, spread, scale, shift, epsilon=epsilon)
 
 
-def _as_row(a: Tensor, x: Tensor) -> Tensor | None:
-    """Returns `a`, if it has a number for each channel of `x`, as a row, also from `(1, 1, 1, channels)`; else None."""
-    dims, channels = a.dims, x.dims[-1:]
-    if a.dtype is not x.dtype or dims[-1:] != channels:
+def _as_row(a: Tensor, of: tuple[int, ...], dtype: DType) -> Tensor | None:
+    """Returns `a`, if it has a number for each channel of a tensor of shape `of`, as a row; None otherwise.
+
+    It may have the shape `(1, 1, 1, channels)`, too.
+    """
+    dims, channels = a.dims, of[-1:]
+    if a.dtype is not dtype or dims[-1:] != channels:
         return None
     if len(dims) == 1:
         return a
-    if len(dims) > len(x.dims) or any(n != 1 for n in dims[:-1]):
+    if len(dims) > len(of) or any(n != 1 for n in dims[:-1]):
         return None
     return ops.reshape(a, shape=channels)
 

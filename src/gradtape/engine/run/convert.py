@@ -134,6 +134,14 @@ def to_tensors(values: Iterable[Any], title: str) -> list[Tensor]:
 
 def to_array(value: object, dtype: np.dtype[Any] | type | None = None) -> np.ndarray[Any, Any]:
     """Returns a value that must be statically known, such as an axis or a shape, as an array."""
+    if type(value) is list or type(value) is tuple:
+        kinds: set[type] = set()
+        _collect(value, kinds)
+        if kinds == {int}:
+            try:
+                return np.array(value, np.int32 if dtype is None else dtype)
+            except (OverflowError, ValueError):  # of large numbers, which are int64, and of no array
+                pass
     if type(value) is not np.ndarray and not isinstance(value, int | float):
         value = to_tensor(value).array
     return np.asarray(value, dtype=dtype)
