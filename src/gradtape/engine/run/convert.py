@@ -25,6 +25,7 @@ from .protocols import VariableLike
 _TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
 _DEFAULTS: dict[Any, DType] = {bool: dtypes.bool, float: dtypes.float32, complex: dtypes.complex128}
 _KINDS: dict[Any, str] = {bool: "b", int: "i", float: "f", complex: "c"}
+_SEQUENCES = {list, tuple}
 _LARGEST = float(np.finfo(np.float32).max) * (1 + 2.0**-25)  # the largest number that rounds to a finite float32
 _LIKE_AN_ARRAY = ("__array__", "__array_interface__", "__array_struct__")
 readable: set[type] = set()  # types with `_as_tensor`, which is called without further checks
@@ -337,6 +338,10 @@ def _collect(value: Iterable[Any], kinds: set[type]) -> None:
     found = set(map(type, value))
     if found <= _KINDS.keys():
         kinds |= found
+        return
+    if found <= _SEQUENCES:
+        for item in value:
+            _collect(item, kinds)
         return
     nested = False
     for kind in found:

@@ -159,11 +159,15 @@ class Log(Recorder):
         key = self.key
         parents: tuple[int, ...] = ()
         touched = False
-        plain = True
+        module = self._module
+        plain = known = True  # whether all inputs are plain, and whether all are so or on the device of earlier ones
         for x in inputs:
             at = x.tracer
-            if at is not None and (type(at) is not int or x.tape_id is not key):
-                at = entry(x.tracers, key)
+            if type(at) is int:
+                if x.tape_id is not key:
+                    at = None
+            elif at is not None:
+                at = at[1] if at[0] is key else entry(at[2], key)
             if at is None:
                 parents += (-1,)
             else:
@@ -171,6 +175,8 @@ class Log(Recorder):
                 touched = True
             if type(x) is not Tensor:
                 plain = False
+                if type(x) is not DeviceTensor or x.module is not module:
+                    known = False
         if not touched:
             return
         first = len(self.ops)
@@ -197,7 +203,10 @@ class Log(Recorder):
                 y.tracer = (key, i, y.tracers)
         if not plain:
             self.plain = False
-            self._note_device(op, inputs)
+            if not known:
+                self._note_device(op, inputs)
+            elif type(op) is Op:
+                self._on_device += 1
         if op.backward_may_raise:
             self.backward_may_raise = True
 
