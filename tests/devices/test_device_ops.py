@@ -311,6 +311,29 @@ def test_the_gradient_of_a_relu_of_nan_is_zero(gpu):
     assert tape.gradient(y, x, tf.constant([3.0, np.inf, np.inf, 5.0])).numpy().tolist() == [0.0, 0.0, 0.0, 5.0]
 
 
+def test_moments_and_batch_norms_of_many_numbers(gpu):
+    x = np.random.default_rng(0).normal(3.0, [0.1, 1.0, 10.0, 0.0], (64, 64, 64, 4)).astype(np.float32)
+    for keepdims in (False, True):
+        mean, variance = tf.nn.moments(tf.constant(x), [0, 1, 2], keepdims=keepdims)
+        assert mean.shape == variance.shape == ((1, 1, 1, 4) if keepdims else (4,))
+        np.testing.assert_allclose(tf.reshape(mean, [4]).numpy(), x.mean((0, 1, 2), np.float64), rtol=1e-5)
+        np.testing.assert_allclose(tf.reshape(variance, [4]).numpy(), x.var((0, 1, 2), np.float64), rtol=1e-4)
+
+
+def test_a_batch_norm_uses_the_variance_that_was_assigned_last(gpu):
+    x, ones, variance = tf.fill([2, 3], 8.0), tf.ones(3), tf.Variable(tf.ones(3))
+    for value in (1.0, 4.0, 16.0):
+        variance.assign(tf.fill([3], value))
+        for epsilon in (0.0, 9.0 * value):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = tf.nn.batch_normalization(x, tf.zeros(3), variance, None, ones, epsilon)
+            slope = (value + epsilon) ** -0.5
+            np.testing.assert_allclose(y.numpy(), np.full((2, 3), 8.0 * slope), rtol=1e-6)
+            np.testing.assert_allclose(tape.gradient(y, x).numpy(), np.full((2, 3), slope), rtol=1e-6)
+        variance.assign_add(ones)
+
+
 def test_gradients_of_batch_norms_use_the_deviation(gpu):
     """The kernels of the host and of a GPU read different arguments: the variance, or the inverse deviation."""
     rng = np.random.default_rng(0)

@@ -13,11 +13,13 @@ from typing import Any
 import torch  # type: ignore[import-not-found,unused-ignore]
 
 from .indices import add_rows, are_below, keep_highest
-from .kernels import KERNELS, back_to_channels
+from .kernels import KERNELS, back_to_channels, by_channel, inverse_deviation
 from .namespace import INDEX_DTYPES, dtype_of, multiply_matrices
 
 DEVICE_KERNELS: dict[str, Callable[..., Any]] = {}
 Axes = tuple[int, ...]
+# From here on, the kernel of batch norms computes the moments of channels, along which `var_mean` is slow on a GPU.
+_STATISTICS_MIN_ELEMENTS = 1 << 20
 
 
 def _kernel(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -85,6 +87,11 @@ def _scatter_add(x: Any, indices: Any, *, shape: Axes, axis: int = 0, batch: int
 def _moments(x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
     if not axis or not x.is_floating_point() or not x.numel():
         return None
+    is_large = x.is_cuda and x.numel() >= _STATISTICS_MIN_ELEMENTS and x.element_size() >= 4
+    if is_large and axis == tuple(range(x.ndim - 1)):
+        mean, variance = torch.batch_norm_update_stats(x.reshape(-1, x.shape[-1]), None, None, 0.0)
+        shape = (*(1,) * (x.ndim - 1), -1)
+        return (mean.view(shape), variance.view(shape)) if keepdims else (mean, variance)
     variance, mean = torch.var_mean(x, axis, correction=0, keepdim=keepdims)
     return mean, variance
 
@@ -183,6 +190,9 @@ def _channel_affine(x: Any, centre: Any, factor: Any, shift: Any) -> Any:
 def _normalization(x: Any, mean: Any, variance: Any, scale: Any, shift: Any, *, epsilon: float) -> Any:
     if not x.is_cuda or not x.is_floating_point():
         return KERNELS["normalization"].function(torch, x, mean, variance, scale, shift, epsilon=epsilon)
+    if mean.ndim == 1 and x.dtype in (torch.float32, torch.float64) and x.numel():
+        rows, mean, scale, shift, r = by_channel(x, mean, scale, shift, inverse_deviation(variance, epsilon))
+        return torch.batch_norm_elemt(rows, scale, shift, mean, r, epsilon).view(x.shape)
     launch = _launch("x m v s b e", "(x - m) / sqrt(v + e) * s + b", x.dtype, e=0.0)
     return launch(x, mean, variance, scale, shift, e_=epsilon)
 
@@ -191,7 +201,7 @@ def _normalization(x: Any, mean: Any, variance: Any, scale: Any, shift: Any, *, 
 def _normalization_back(cotangent: Any, x: Any, mean: Any, variance: Any, scale: Any, *, epsilon: float) -> Any:
     if not x.is_cuda or mean.ndim > 1 or x.dtype not in (torch.float32, torch.float64) or not x.numel():
         return KERNELS["normalization_back"].function(torch, cotangent, x, mean, variance, scale, epsilon=epsilon)
-    r = _launch("v e", "1 / sqrt(v + e)", x.dtype, e=0.0)(variance, e_=epsilon)
+    r = inverse_deviation(variance, epsilon)
     of_x, of_scale, of_shift = back_to_channels(torch, cotangent, x, mean, variance, r, scale, epsilon)
     of_mean = _launch("r s t", "-r * s * t", x.dtype)(r, scale, of_shift)
     of_variance = _launch("r s w", "-r * r * s * w / 2", x.dtype)(r, scale, of_scale)

@@ -51,3 +51,18 @@ def joint_vjp(name: str, min_elements: int, operand: int = 0) -> Any:
 def bind_kernel(kernel: HostKernel) -> Callable[..., Any]:
     """Returns a kernel on NumPy arrays; it returns None where PyTorch cannot compute it."""
     return on_arrays(partial(kernel.function, torch())) if can_import() else lambda *arrays, **attrs: None
+
+
+def cached_on(x: Any, name: str, key: Any, compute: Callable[[], Any]) -> Any:
+    """Returns what `compute` derives from a tensor on a GPU; it stays with the tensor until that is overwritten.
+
+    A forward pass leaves it for the backward pass, which has the same tensor. `key` is what else the result depends on.
+    """
+    if not x.is_cuda or x.is_inference():  # which has no version
+        return compute()
+    state = key, x._version
+    known = getattr(x, name, None)
+    if known is None or known[0] != state:
+        known = state, compute()
+        setattr(x, name, known)
+    return known[1]

@@ -24,10 +24,13 @@ from ..tuning import (
     TORCH_TRANSFORMS,
 )  # fmt: skip
 from . import windows  # which registers its kernels
-from .host_kernels import JOINT_VJPS, KERNELS, VJPS, HostKernel, bind_kernel, joint_vjp, kernel, vjp
+from .host_kernels import JOINT_VJPS, KERNELS, VJPS, HostKernel, bind_kernel, cached_on, joint_vjp, kernel, vjp
 from .indices import are_below
 
-__all__ = ["JOINT_VJPS", "KERNELS", "VJPS", "HostKernel", "back_to_channels", "bind_kernel", "windows"]
+__all__ = [
+    "JOINT_VJPS", "KERNELS", "VJPS", "HostKernel", "back_to_channels", "bind_kernel", "by_channel",
+    "inverse_deviation", "windows",
+]  # fmt: skip
 Axes = tuple[int, ...]
 
 
@@ -262,7 +265,7 @@ def _sparse_softmax_cross_entropy_vjp(t: Any, g: Any, labels: Any, logits: Any) 
     return None, _sparse_softmax_slope(t, labels, logits).mul_(g.unsqueeze(-1))
 
 
-def _by_channel(x: Any, *terms: Any) -> list[Any]:
+def by_channel(x: Any, *terms: Any) -> list[Any]:
     """Reshapes arrays and the terms of an affine map to the operands of a batch norm of inference.
 
     The terms are a number for each channel, the last axis, or, as a column, for each row: rows are channels then. The
@@ -279,7 +282,7 @@ def _channel_affine(t: Any, x: Any, centre: Any, factor: Any, shift: Any) -> Any
     """A batch norm of inference with a variance of 1."""
     if not x.numel():
         return None
-    rows, mean, weight, bias = _by_channel(x, centre, factor, shift)
+    rows, mean, weight, bias = by_channel(x, centre, factor, shift)
     return t.batch_norm(rows, weight, bias, mean, t.ones_like(mean), False, 0.0, 0.0, False).view(x.shape)
 
 
@@ -289,18 +292,23 @@ def _normalization(t: Any, x: Any, mean: Any, variance: Any, scale: Any, shift: 
     if not x.numel():
         return None
     if mean.ndim == 1:
-        rows, mean, variance, scale, shift = _by_channel(x, mean, variance, scale, shift)
+        rows, mean, variance, scale, shift = by_channel(x, mean, variance, scale, shift)
         return t.batch_norm(rows, scale, shift, mean, variance, False, 0.0, epsilon, False).view(x.shape)
-    rows, mean, variance = _by_channel(x, mean, variance)
+    rows, mean, variance = by_channel(x, mean, variance)
     z = t.batch_norm(rows, None, None, mean, variance, False, 0.0, epsilon, False).view(x.shape)
     return t.addcmul(shift, z, scale)
+
+
+def inverse_deviation(variance: Any, epsilon: float) -> Any:
+    """Returns `1 / sqrt(variance + epsilon)`."""
+    return cached_on(variance, "_inverse_deviation", epsilon, lambda: (variance + epsilon).rsqrt_())
 
 
 def back_to_channels(
     t: Any, cotangent: Any, x: Any, mean: Any, variance: Any, r: Any, scale: Any, epsilon: float
 ) -> tuple[Any, Any, Any]:
     """Returns the cotangents of the input, scale and shift of a batch norm of inference; `r` is `1 / deviation`."""
-    rows, mean, variance, r = _by_channel(x, mean, variance, r)
+    rows, mean, variance, r = by_channel(x, mean, variance, r)
     # The kernel of the host reads the variance, that of a GPU `r`.
     of_x, of_scale, of_shift = t.ops.aten.native_batch_norm_backward.default(
         cotangent.contiguous().view(rows.shape), rows, scale.contiguous(), mean, variance, mean, r, False, epsilon,
@@ -310,12 +318,10 @@ def back_to_channels(
 
 
 @kernel("normalization_back", TORCH_REDUCTIONS)
-def _normalization_back(
-    t: Any, cotangent: Any, x: Any, mean: Any, variance: Any, scale: Any, *, epsilon: float
-) -> Any:
+def _normalization_back(t: Any, cotangent: Any, x: Any, mean: Any, variance: Any, scale: Any, *, epsilon: float) -> Any:
     if not x.numel() or (mean.ndim > 1 and x.dtype not in (t.float32, t.float64)):
         return None
-    r = t.rsqrt(variance + epsilon)
+    r = inverse_deviation(variance, epsilon)
     if mean.ndim == 1:
         of_x, of_scale, of_shift = back_to_channels(t, cotangent, x, mean, variance, r, scale, epsilon)
         factor = r * scale
@@ -332,15 +338,13 @@ def _normalization_back(
 
 
 @joint_vjp("normalization", TORCH_ROWS, 1)
-def _normalization_by_moments_vjp(
-    t: Any, g: Any, x: Any, mean: Any, variance: Any, scale: Any, epsilon: float
-) -> Any:
+def _normalization_by_moments_vjp(t: Any, g: Any, x: Any, mean: Any, variance: Any, scale: Any, epsilon: float) -> Any:
     """The cotangents of input, scale and shift of a batch norm of channels, or a layer norm if `mean` has columns."""
     if not x.numel() or x.dtype not in (t.float32, t.float64):
         return None
     if x.is_cpu and mean.ndim == 1 and x.numel() < TORCH_REDUCTIONS:
         return None
-    r, mask = t.rsqrt(variance + epsilon), [True, True, True]
+    r, mask = inverse_deviation(variance, epsilon), [True, True, True]
     g, x, mean, scale = g.contiguous(), x.contiguous(), mean.contiguous(), scale.contiguous()
     if mean.ndim > 1:
         return t.ops.aten.native_layer_norm_backward.default(g, x, x.shape[-1:], mean, r, scale, scale, mask)

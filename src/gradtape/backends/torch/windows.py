@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..tuning import DEVICES_ONLY, TORCH_WINDOWS
-from .host_kernels import kernel, vjp
+from .host_kernels import cached_on, kernel, vjp
 
 Axes = tuple[int, ...]
 # A filter's gradient from which on it is copied to the filter's own layout, since updates that read both layouts become
@@ -98,14 +98,12 @@ def _filter(t: Any, w: Any, windows: _Windows) -> Any:
     On the host this is a view. On a GPU it is a copy with the channels last, as cuDNN's kernels need it, which serves
     all convolutions with this filter, forward and backward, until the filter is overwritten.
     """
-    if not w.is_cuda or w.is_inference():  # which has no version
-        return (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
-    version, copy = getattr(w, "_channels_last", (None, None))
-    if version != w._version:
-        copy = (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
-        copy = copy.contiguous(memory_format=t.channels_last)
-        w._channels_last = w._version, copy
-    return copy
+
+    def turned() -> Any:
+        view = (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
+        return view.contiguous(memory_format=t.channels_last) if w.is_cuda else view
+
+    return cached_on(w, "_channels_last", None, turned)
 
 
 @kernel("conv", TORCH_WINDOWS)
