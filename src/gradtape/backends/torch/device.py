@@ -106,7 +106,7 @@ class TorchModule(ArrayModule):
         if total.dtype is not term.dtype or not total.ndim:  # a number may be on the host
             return total + (term if key is None else place(term, key=key, shape=tuple(total.shape)))
         if key is not None:
-            found, flipped = forward_key(total.shape, key)
+            found, flipped = forward_key(total, key)
             total[found].add_(term.flip(flipped) if flipped else term)
             return total
         return total.add_(term)

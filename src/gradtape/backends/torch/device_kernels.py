@@ -6,7 +6,7 @@ not cover; the kernel for any array library runs then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
@@ -119,28 +119,29 @@ def _zeros_like(x: Any) -> Any:
 @_kernel("slice")
 def _slice(x: Any, *, key: tuple[Any, ...]) -> Any:
     """Indexes with slices of negative steps, too, which PyTorch does not support: flips the axes afterwards."""
-    found, flipped = forward_key(x.shape, key)
+    found, flipped = forward_key(x, key)
     return keep_highest(x, x[found].flip(flipped) if flipped else x[found])
 
 
 @_kernel("place")
 def place(x: Any, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """Writes `x` at `key` into zeros."""
-    found, flipped = forward_key(shape, key)
     y = torch.zeros(shape, dtype=x.dtype, device=x.device)
+    found, flipped = forward_key(y, key)
     y[found] = x.flip(flipped) if flipped else x
     return y
 
 
-def forward_key(shape: Sequence[int], key: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int]]:
-    """Returns a key without negative steps, and the axes along which it selects in the opposite order."""
+def forward_key(x: Any, key: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int] | None]:
+    """Returns a key into `x` without negative steps, and the axes of the result to flip afterwards, if any."""
     for k in key:
         if type(k) is slice and k.step is not None and k.step < 0:
             break
     else:
-        return key, []
+        return key, None
     found: list[Any] = []
     flipped: list[int] = []
+    shape = x.shape
     axis = at = 0  # of the array and of what is selected
     rest = len(shape) - sum(k is not None and k is not Ellipsis for k in key)
     for k in key:

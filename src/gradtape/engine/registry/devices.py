@@ -288,6 +288,26 @@ def rounded(module: ArrayModule, array: Any, dtype: DType) -> Any:
     return module.cast(array, dtype.numpy) if module.numpy_dtype(array).kind == "f" else array
 
 
+def device_first(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns what the fast path of an op calls for arguments that it does not handle; `general` handles all.
+
+    Device tensors of one dtype that the op accepts need no conversion.
+    """
+    kinds = op.kinds
+
+    def unary(x: Any, **attrs: Any) -> Any:
+        if type(x) is DeviceTensor and x.dtype.kind & kinds:
+            return x.interpret(op, (x,), attrs)
+        return general(x, **attrs)
+
+    def binary(a: Any, b: Any, **attrs: Any) -> Any:
+        if type(a) is type(b) is DeviceTensor and a.dtype is b.dtype and a.dtype.kind & kinds:
+            return a.interpret(op, (a, b), attrs)
+        return general(a, b, **attrs)
+
+    return unary if len(op.args) == 1 else binary
+
+
 def not_plain(op: Op, general: Callable[..., Any], kinds: int, to: DType | None) -> Callable[..., Any]:
     """Returns what the fast path of an elementwise op calls for arguments that it does not handle.
 

@@ -30,6 +30,7 @@ from ..run.namespace import ops
 from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
 from .arguments import match_dtypes
 from .batching import broadcast_batch
+from .devices import device_first
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
 from .op import Op, Sample, SingleInputRule, by_own_kernel, kernel_arguments, wire, with_need
@@ -98,7 +99,7 @@ def linear(
         op.batch = batch
     op.rows = rows_beside_axis if rows is None and shift is shift_axes else rows
     if len(args) == 1 and not op.variadic:
-        op.call = dispatch.fast_path(op, 1, "general", op.kinds & _ON_ARRAYS, op.run)
+        op.call = dispatch.fast_path(op, 1, "general", op.kinds & _ON_ARRAYS, device_first(op, op.run))
     return op.publish()
 
 
@@ -172,7 +173,7 @@ def bilinear(
     op.jvp = jvp
     op.batch = batch
     op.rows = rows
-    op.call = dispatch.fast_path(op, 2, "product", op.kinds & ~dtypes.NARROW, other)
+    op.call = dispatch.fast_path(op, 2, "product", op.kinds & ~dtypes.NARROW, device_first(op, other))
     return op.publish()
 
 

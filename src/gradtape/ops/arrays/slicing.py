@@ -20,6 +20,7 @@ from ...core.dimension import Dimension
 from ...core.extension_points import foreign_operands
 from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...engine.registry.cotangents import placed_slice
+from ...engine.registry.devices import DeviceTensor
 from ...engine.registry.examples import KEEPS
 from ...engine.registry.families import linear
 from ...engine.registry.op import sample
@@ -27,6 +28,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
 
+_BOUNDS = frozenset({int, type(None)})
 _WHOLE = (slice(None), slice(0, None), slice(None, None, 1), slice(0, None, 1))
 
 
@@ -63,7 +65,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         return foreign_operands("getitem", (x, key))
     if type(key) is int:
         key = (key,)
-    elif type(key) is not tuple or not all(type(k) is int or (type(k) is slice and _is_plain(k)) for k in key):
+    elif type(key) is not tuple or not _is_plain(key):
         mask = _as_mask(key)
         if mask is not None:
             return masked(x, mask, 0)
@@ -76,6 +78,9 @@ def getitem(x: Tensor, key: Any) -> Tensor:
             return found  # type: ignore[no-any-return]
         if moving:
             return _gathered(x, key, moving)
+    if type(x) is DeviceTensor:
+        _check(key, x.dims)
+        return x.interpret(slice_, (x,), {"key": key})  # type: ignore[no-any-return]
     if type(x) is not Tensor:
         _check(key, _dims_for(key, x))
         return slice_(x, key=key)
@@ -116,8 +121,15 @@ def masked(x: Tensor, mask: Tensor, axis: int) -> Tensor:
     return ops.gather(flat, slice_(places, key=(slice(None), 0)), axis=axis, batch=0)
 
 
-def _is_plain(s: slice) -> bool:
-    return all(n is None or type(n) is int for n in (s.start, s.stop, s.step))
+def _is_plain(key: tuple[Any, ...]) -> bool:
+    """Whether a key needs no conversion: its numbers are Python's."""
+    for k in key:
+        if type(k) is slice:
+            if type(k.start) not in _BOUNDS or type(k.stop) not in _BOUNDS or type(k.step) not in _BOUNDS:
+                return False
+        elif type(k) is not int and k is not None and k is not Ellipsis:
+            return False
+    return True
 
 
 def _as_mask(key: Any) -> Tensor | None:
@@ -240,9 +252,14 @@ def _dims_for(key: tuple[Any, ...], x: Tensor) -> tuple[Any, ...]:
 
 def _check(key: tuple[Any, ...], dims: tuple[int, ...]) -> None:
     """Raises TensorFlow's error for a key that does not fit a value of shape `dims`."""
-    if sum(k is Ellipsis for k in key) > 1:
+    consumed = ellipses = 0
+    for k in key:
+        if k is Ellipsis:
+            ellipses += 1
+        elif k is not None:
+            consumed += 1
+    if ellipses > 1:
         raise _invalid("Multiple ellipses in slice spec not allowed", dims)
-    consumed = sum(k is not None and k is not Ellipsis for k in key)
     if consumed and not dims:
         raise _invalid("Attempting to slice scalar input.", dims)
     if consumed > len(dims):
