@@ -322,6 +322,25 @@ def is_half(x: Any) -> bool:
 _HALF = np.dtype(np.float16)
 
 
+def broadcast_view(x: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Returns NumPy's `broadcast_to`, in half of the time for a contiguous array of numbers."""
+    strides = _broadcast_strides(x.shape, x.strides, shape)
+    if strides is None or x.dtype.hasobject or not x.flags.c_contiguous:
+        return np.broadcast_to(x, shape)
+    view: np.ndarray[Any, Any] = np.ndarray(shape, x.dtype, x, 0, strides)
+    view.setflags(False)  # type: ignore[call-arg]  # not writeable
+    return view
+
+
+@functools.lru_cache(maxsize=1024)
+def _broadcast_strides(dims: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """The strides of an array, broadcast to `shape`; None if that is not possible, or the array is empty."""
+    added = len(shape) - len(dims)
+    if added < 0 or 0 in dims or any(n not in (1, m) for n, m in zip(dims, shape[added:], strict=True)):
+        return None
+    return (*(0,) * added, *[0 if n == 1 else step for n, step in zip(dims, strides, strict=True)])
+
+
 def permuted(x: Any, order: Sequence[int]) -> Any:
     """Permutes the axes of an array: `x.transpose` is a swap of two axes in PyTorch."""
     return x.transpose(order) if type(x) is np.ndarray or not hasattr(x, "permute") else x.permute(order)

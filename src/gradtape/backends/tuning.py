@@ -99,7 +99,9 @@ ONEDNN_POOLING = 1 << 15
 
 # PyTorch's kernels, if it is installed. Elements, and NumPy's time over PyTorch's with conversions on one core; from
 # 2**15 elements on, PyTorch uses several.
-# Arithmetic (add, mul, div, square): 0.3 to 0.4 for 2**14, 0.6 to 0.9 for 2**15, 0.9 to 1.0 for 2**16, 1.0 for 2**19.
+# Arithmetic (add, mul, div, square): 0.3 to 0.4 for 2**14, 0.6 to 0.9 for 2**15, 0.9 to 1.0 for 2**16, 1.0 for 2**19;
+# derivatives of several such steps, on ARM: of sigmoid, tanh, sqrt, rsqrt 0.2 to 0.4 for 2**14, 0.3 to 0.6 for 2**15,
+# 0.7 to 2.5 for 2**16.
 TORCH_ARITHMETIC = 1 << 16
 # Functions that are one NumPy loop: exp 1.1 for 2**14, 1.4 for 2**15; log 0.9, 1.2; sin 0.9, 1.1; tanh 0.6, 0.7; and
 # 1.0 to 1.5 for 2**19.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -64,7 +65,9 @@ _SINGLE_LOOPS = frozenset(
     "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 expm1 floor hypot log log10 log1p log2 rint rsqrt sin "
     "sinh sqrt tan tanh".split()
 )
-_ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 relu sqrt tan".split())
+# Ops whose derivatives are formulas of several loops, or contain one that is not arithmetic.
+_FORMULA_VJPS = frozenset("gelu gelu_tanh silu softplus".split())
+_FUNCTION_VJPS = frozenset("atan2 cos cosh erf erfc erfcinv erfinv expm1 log_sigmoid ndtr ndtri pow sin sinh".split())
 _SLOWER_ON_HOST = frozenset(["pow"])  # NumPy's time over PyTorch's is 0.3 for all sizes, on one core
 
 
@@ -99,7 +102,7 @@ def _gelu(x: Any) -> Any:
     t = torch()
     if x.is_cpu:  # a GPU would wait for the answer
         y = t.nn.functional.gelu(x)
-        if t.isfinite(y.sum()):
+        if math.isfinite(y.sum().item()):
             return y
     finite = x.clamp(max=t.finfo(x.dtype).max)
     return t.nn.functional.gelu(finite).sub_(finite.sub_(x))
@@ -113,7 +116,7 @@ def _zero_where(g: Any, product: Any) -> Any:
 def _relu_vjp(g: Any, y: Any) -> Any:
     """Returns the cotangent where `y` is positive; PyTorch's kernel would also return it where `y` is NaN."""
     t = torch()
-    y = y.nan_to_num(0.0) if t.isnan(t.amin(y)) else y
+    y = y.nan_to_num(0.0) if math.isnan(t.amin(y).item()) else y
     return t.ops.aten.threshold_backward.default(g, y, 0)
 
 
@@ -165,7 +168,9 @@ def vjp_min_elements(name: str) -> int:
     """Returns the same for the op's vjp and the size of the cotangent."""
     if not IS_ENABLED:
         return LARGE
-    return TORCH_ARITHMETIC if name in _ARITHMETIC_VJPS else TORCH_FORMULAS
+    if name in _FORMULA_VJPS:
+        return TORCH_FORMULAS
+    return TORCH_FUNCTIONS if name in _FUNCTION_VJPS else TORCH_ARITHMETIC
 
 
 def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callable[..., Any] | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import astype, kind_of, numpy_dtype, permuted, put
+from ...backends.arrays import astype, broadcast_view, kind_of, numpy_dtype, permuted, put
 from ...backends.numpy.sums import sum_along
 from ...backends.tuning import FEW_TO_SUM, REPEATED_NUMBER
 from ...core.dtypes import NUMERIC, DType
@@ -115,11 +115,13 @@ transpose = linear(
 
 
 def _broadcast_to(xp, x, *, shape):
-    if xp is np and not x.shape and kind_of(x) != "O" and math.prod(shape) <= REPEATED_NUMBER:
+    if xp is not np:
+        return xp.broadcast_to(x, shape)
+    if not x.shape and kind_of(x) != "O" and math.prod(shape) <= REPEATED_NUMBER:
         repeated = np.empty(shape, x.dtype)
         repeated.fill(x)
         return repeated
-    return xp.broadcast_to(x, shape)
+    return broadcast_view(x, shape)
 
 
 def _rows_of_broadcast(inputs, flags, attrs, count):
