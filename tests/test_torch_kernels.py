@@ -11,7 +11,7 @@ import pytest
 import gradtape as tf
 from gradtape.backends.numpy import blocks
 from gradtape.backends.torch import library
-from gradtape.backends.torch.elementwise import forward_kernel
+from gradtape.backends.torch.elementwise import compile_steps, forward_kernel
 from gradtape.backends.torch.kernels import KERNELS, VJPS, bind_kernel
 from gradtape.core import dtypes
 from gradtape.engine.registry.formula import neutral, trace_formula
@@ -201,6 +201,33 @@ def test_vjps_on_the_samples_of_ops(name, dtype):
 
 def bare(x):
     return tuple(map(bare, x)) if isinstance(x, tuple) and x and hasattr(x[0], "array") else getattr(x, "array", x)
+
+
+@ALL_FLOATS
+@pytest.mark.parametrize("seed", range(8))
+def test_steps_overwrite_only_what_no_later_step_reads(dtype, seed):
+    unary = [np.exp, np.negative, np.abs, np.tanh, np.square, np.sqrt, np.floor]
+    binary = [np.add, np.subtract, np.multiply, np.divide, np.maximum, np.arctan2]
+
+    def formula(*inputs):
+        rng, known = np.random.default_rng(seed), list(inputs)
+        for _ in range(20):
+            a, b = (known[i] for i in rng.integers(0, len(known), 2))
+            b = b if rng.random() < 0.8 else dtype(0.5)
+            x, y = (a, b) if rng.random() < 0.5 else (b, a)
+            known.append(rng.choice(unary)(a) if rng.random() < 0.4 else rng.choice(binary)(x, y))
+            if rng.random() < 0.2:
+                known.append((known[-1] > 0).astype(known[-1].dtype))
+        return known[-1] + sum(known[len(inputs) : -1 : 3])
+
+    run = compile_steps(trace_formula(formula, [np.dtype(dtype)] * 3))
+    rng = np.random.default_rng(seed)
+    for shapes in (((5, 4),) * 3, ((5, 4), (4,), ()), ((0, 4),) * 3, ((),) * 3):
+        arrays = [np.asarray(rng.uniform(0.1, 1, shape), dtype) for shape in shapes]
+        tensors = [library.torch().from_numpy(x.copy()) for x in arrays]
+        with np.errstate(all="ignore"):
+            assert_close(run(*tensors).numpy(), np.asarray(formula(*arrays)), dtype)
+        assert all((x.numpy() == y).all() for x, y in zip(tensors, arrays, strict=True))
 
 
 def test_casts_round_as_in_numpy():

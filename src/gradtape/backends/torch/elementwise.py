@@ -47,6 +47,10 @@ _OPERATORS: dict[Any, Callable[..., Any]] = {
     np.negative: operator.neg, np.absolute: operator.abs, np.greater: operator.gt, np.less: operator.lt,
     np.greater_equal: operator.ge, np.less_equal: operator.le, np.equal: operator.eq, np.not_equal: operator.ne,
 }  # fmt: skip
+# PyTorch's names of those whose results have the operands' dtype.
+_METHODS = {
+    np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "div", np.negative: "neg", np.absolute: "abs",
+}  # fmt: skip
 _FUNCTIONS = {
     np.exp: "exp", np.expm1: "expm1", np.exp2: "exp2", np.log: "log", np.log1p: "log1p", np.log2: "log2",
     np.log10: "log10", np.sqrt: "sqrt", np.square: "square", np.reciprocal: "reciprocal", np.sin: "sin",
@@ -212,7 +216,7 @@ def compile_steps(formula: FormulaLike | None) -> Callable[..., Any] | None:
     ]  # fmt: skip
     order = [*map(id, formula.inputs), *[key for key, _ in constants], *[id(step.output) for step in formula.steps]]
     position = {key: i for i, key in enumerate(order)}
-    steps = []
+    steps: list[_Call] = []
     for function, step in zip(functions, formula.steps, strict=True):
         if function is None:
             return None
@@ -220,14 +224,39 @@ def compile_steps(formula: FormulaLike | None) -> Callable[..., Any] | None:
     if len(steps) == 1 and not constants and steps[0][1] == list(range(len(formula.inputs))):
         return steps[0][0]
     numbers, result = [value for _, value in constants], position[id(formula.result)]
+    overwriting = _overwriting(formula, steps, position)
 
     def run(*tensors: Any) -> Any:
-        known = [*tensors, *numbers]
-        for function, inputs in steps:
+        known, shape = [*tensors, *numbers], tensors[0].shape
+        for function, inputs in overwriting if all([x.shape == shape for x in tensors]) else steps:
             known.append(function(*[known[i] for i in inputs]))
         return known[result]
 
     return run
+
+
+_Call = tuple[Callable[..., Any], list[int]]  # a function, and the positions of its operands
+
+
+def _overwriting(formula: FormulaLike, steps: Sequence[_Call], position: dict[int, int]) -> list[_Call]:
+    """Returns the steps for tensors of one shape: a step overwrites an earlier one's output that no later step reads.
+
+    In-place methods overwrite the first operand, which a sum or a product may exchange with the second.
+    """
+    last = {at: i for i, (_, inputs) in enumerate(steps) for at in inputs} | {position[id(formula.result)]: len(steps)}
+    own = {position[id(step.output)] for step in formula.steps if step.function is not np.ndarray.astype}
+    found: list[_Call] = []
+    for i, ((function, inputs), step) in enumerate(zip(steps, formula.steps, strict=True)):
+        method = getattr(torch().Tensor, f"{_FUNCTIONS.get(step.function) or _METHODS.get(step.function)}_", None)
+        exchanged = inputs[::-1] if step.function in (np.add, np.multiply) else inputs
+        dtypes = {position[id(x)]: getattr(x, "dtype", None) for x in step.inputs}
+        for operands in (inputs, exchanged):
+            at = operands[0]
+            if method and at in own and last[at] == i and dtypes[at] == getattr(step.output, "dtype", None):
+                function, inputs = method, operands
+                break
+        found.append((function, inputs))
+    return found
 
 
 def _function(step: StepLike) -> Callable[..., Any] | None:
