@@ -51,6 +51,32 @@ def test_large_sums_are_accumulated_in_place():
     assert total.min() == total.max() == 5
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int32"])
+@pytest.mark.parametrize("count", [7, blocks.LARGE // 2, blocks.LARGE + 3])
+def test_sums_and_differences_of_any_size_and_layout(dtype, count):
+    rng = np.random.default_rng(count)
+    a, b = ((8 * rng.normal(size=(count, 2))).astype(dtype) for _ in range(2))
+    layouts = (lambda x: x, np.transpose, lambda x: x[:, 0], lambda x: x[::-1], lambda x: x[:0])
+    for ufunc in (np.add, np.subtract):
+        for layout in layouts:
+            x, y = layout(a), layout(b)
+            expected = ufunc(x, y)
+            np.testing.assert_array_equal(blocks.combined(ufunc, x, y), expected)
+            np.testing.assert_array_equal(blocks.combined(ufunc, x, y[..., :1]), ufunc(x, y[..., :1]))
+            np.testing.assert_array_equal(blocks.combined(ufunc, x, x[:1].copy()), ufunc(x, x[:1]))
+            total = layout(a.copy())
+            blocks.accumulate(total, y, ufunc)
+            np.testing.assert_array_equal(total, expected)
+
+
+def test_stacks_of_products_on_several_cores():
+    rng = np.random.default_rng(0)
+    for shape in ((8, 4, 64, 64), (3, 1, 128, 128), (0, 4, 64, 64), (1, 512, 16, 16)):
+        a, b = (rng.normal(size=shape) for _ in range(2))
+        for x, y in ((a, b), (a.swapaxes(-1, -2), b), (a, b[:, :1]), (a.swapaxes(0, 1), b.swapaxes(0, 1))):
+            np.testing.assert_allclose(blocks.product(x, y), np.matmul(x, y), rtol=1e-12, atol=1e-12)
+
+
 def test_a_value_used_three_times_in_a_large_formula():
     x = tf.constant(np.linspace(-2, 2, blocks.LARGE, dtype=np.float32))
     with tf.GradientTape() as tape:

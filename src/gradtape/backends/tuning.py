@@ -103,6 +103,8 @@ ONEDNN_POOLING = 1 << 15
 # derivatives of several such steps, on ARM: of sigmoid, tanh, sqrt, rsqrt 0.2 to 0.4 for 2**14, 0.3 to 0.6 for 2**15,
 # 0.7 to 2.5 for 2**16.
 TORCH_ARITHMETIC = 1 << 16
+# Sums in place: 0.65 for 2**16, 0.9 for 2**18, 1.1 for 2**19 (on ARM).
+TORCH_UPDATES = 1 << 17
 # Functions that are one NumPy loop: exp 1.1 for 2**14, 1.4 for 2**15; log 0.9, 1.2; sin 0.9, 1.1; tanh 0.6, 0.7; and
 # 1.0 to 1.5 for 2**19.
 TORCH_FUNCTIONS = 1 << 15

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..backends.arrays import ArrayModule
 from ..backends.numpy.blocks import accumulate, combined
-from ..backends.tuning import LARGE, UPDATED_IN_PLACE
+from ..backends.tuning import UPDATED_IN_PLACE
 from ..core import devices
 from ..core.dtypes import DType
 from ..core.tensor import Tensor, wrap
@@ -158,7 +158,7 @@ class Storage:
             array = self.host() if self.array is None else self.array
             if other.shape != array.shape:
                 return False
-            self.take(ufunc(array, other) if other.size < LARGE else combined(ufunc, array, other))
+            self.take(combined(ufunc, array, other))
         return True
 
     def write_rows(self, at: Tensor, values: Tensor, combine: Combine) -> bool:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from .. import blas
-from ..torch.library import IS_ENABLED, can_import, on_arrays, torch
-from ..tuning import BLOCK, LARGE, REPEATED_ROW, ROW_BLOCK, THREADED
+from ..torch.library import IS_ENABLED, REJECTIONS, can_import, on_arrays, torch
+from ..tuning import BLOCK, LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, THREADED, TORCH_UPDATES
 from .threads import CORES, together
 
 _UFUNCS: dict[Any, np.ufunc] = {
@@ -119,8 +119,11 @@ def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
 
 
 def combined(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """Computes `ufunc(a, b)`, an arithmetic operation, on all cores where that pays."""
-    if type(a) is np.ndarray and a.size >= LARGE and a.dtype == b.dtype:
+    """Computes `ufunc(a, b)`, a sum or a difference, on all cores where that pays."""
+    if type(a) is np.ndarray and a.size >= _MANY and a.dtype == b.dtype:
+        if IS_ENABLED and a.shape == b.shape:
+            y = np.empty_like(a)
+            return y if _by_torch(ufunc, a, b, y) else ufunc(a, b, out=y)
         y = run(ufunc, (a, b), a.dtype)
         if y is not None:
             return y
@@ -133,12 +136,28 @@ def add(a: Any, b: Any) -> Any:
 
 
 def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
-    """Computes `total += term`, or another arithmetic operation, in place and on all cores where that pays."""
-    contiguous = total.flags.c_contiguous and term.flags.c_contiguous
-    if contiguous and total.size >= LARGE and total.shape == term.shape:
-        _in_parts(ufunc, (total, term, total))
-    else:
-        ufunc(total, term, out=total)
+    """Computes `total += term`, or `total -= term`, in place and on all cores where that pays."""
+    if total.size >= _MANY and total.shape == term.shape and total.dtype == term.dtype:
+        if _by_torch(ufunc, total, term, total):
+            return
+        if total.size >= LARGE and total.flags.c_contiguous and term.flags.c_contiguous:
+            return _in_parts(ufunc, (total, term, total))
+    ufunc(total, term, out=total)
+
+
+_MANY = TORCH_UPDATES if IS_ENABLED else LARGE
+
+
+def _by_torch(ufunc: np.ufunc, a: Any, b: Any, out: Any) -> bool:
+    """Writes a sum or a difference of floats to `out`, if PyTorch can; its threads do not wait for Python's lock."""
+    if not IS_ENABLED or a.dtype.char not in "fd" or not can_import():
+        return False
+    t = torch()
+    try:
+        (t.add if ufunc is np.add else t.sub)(t.from_numpy(a), t.from_numpy(b), out=t.from_numpy(out))
+    except REJECTIONS:
+        return False
+    return True
 
 
 def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: bool = False) -> list[Any]:
@@ -176,7 +195,17 @@ def product(a: Any, b: Any) -> Any:
     """Computes `a @ b`; for two matrices by `dot`, which has less call overhead and copies unusual layouts."""
     if a.ndim == b.ndim == 2:
         return dot(a, b)
-    return _outer(a[..., 0], b[..., 0, :]) if a.shape[-1] == 1 else np.matmul(a, b)
+    return _outer(a[..., 0], b[..., 0, :]) if a.shape[-1] == 1 else _stacked_products(a, b)
+
+
+def _stacked_products(a: Any, b: Any) -> Any:
+    """Computes the products of two stacks of matrices, a part of the stack on each core."""
+    size = a.size * b.shape[-1] // PRODUCTS
+    if size < LARGE or a.shape[:-2] != b.shape[:-2] or a.dtype != b.dtype:
+        return np.matmul(a, b)
+    y = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
+    share_out(lambda part: np.matmul(a[part], b[part], out=y[part]), len(a), size)
+    return y
 
 
 def _dot(a: Any, b: Any) -> Any:

@@ -8,7 +8,7 @@ PyTorch computes differently; NumPy's kernel, or the rule, runs then.
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from ..tuning import (
@@ -156,10 +156,16 @@ def _attend(
 
 @kernel("matmul", TORCH_PRODUCTS)
 def _matmul(t: Any, a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    if a.ndim < 3:
+    if a.ndim < 3 or (b.ndim > 2 and not _multiplies_stacks(t)):
         return None
     a, b = (x.contiguous() if 0 in x.stride()[-2:] else x for x in (a, b))  # else one product at a time
     return t.matmul(a.mT if transpose_a else a, b.mT if transpose_b else b)
+
+
+@cache
+def _multiplies_stacks(t: Any) -> bool:
+    """Whether PyTorch multiplies stacks of matrices at once: without MKL it slices them one by one, unlike NumPy."""
+    return t.backends.mkl.is_available()
 
 
 def _kept(x: Any, y: Any, axis: Axes) -> Any:

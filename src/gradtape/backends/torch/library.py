@@ -17,7 +17,7 @@ from ..blas import keep_one_thread
 IS_ENABLED = os.environ.get("GRADTAPE_KERNELS", "") != "numpy" and importlib.util.find_spec("torch") is not None
 # What PyTorch raises for layouts, dtypes and shapes that it rejects, and if it cannot allocate memory. NumPy's kernel
 # runs then, and raises the error that the caller expects.
-_REJECTIONS = (TypeError, ValueError, RuntimeError, IndexError)
+REJECTIONS = (TypeError, ValueError, RuntimeError, IndexError)
 
 
 @cache
@@ -63,13 +63,13 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
     def unary(x: Any) -> Any:
         try:
             return function(from_numpy(x)).numpy()
-        except _REJECTIONS:
+        except REJECTIONS:
             return None
 
     def binary(a: Any, b: Any) -> Any:
         try:
             return function(from_numpy(asarray(a)), from_numpy(asarray(b))).numpy()
-        except _REJECTIONS:
+        except REJECTIONS:
             return None
 
     def general(*values: Any, **attrs: Any) -> Any:
@@ -79,7 +79,7 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
             if type(result) is tuple:
                 return tuple([None if y is None else y.numpy() for y in result])
             return None if result is None else result.numpy()
-        except _REJECTIONS:
+        except REJECTIONS:
             return None
 
     if count == 1:
