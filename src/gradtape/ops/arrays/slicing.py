@@ -63,7 +63,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     """Implements `x[key]`."""
     if not isinstance(x, Tensor):  # a class of a library that has the operators of tensors
         return foreign_operands("getitem", (x, key))
-    if type(key) is int:
+    if type(key) is int or (type(key) is not tuple and _is_plain((key,))):
         key = (key,)
     elif type(key) is not tuple or not _is_plain(key):
         mask = _as_mask(key)
