@@ -456,3 +456,12 @@ def test_a_thread_that_ends_inside_of_a_device_scope_is_forgotten():
     with tf.device("/CPU:0"):
         pass
     assert not placement._threads
+
+
+def test_array_libraries_follow_settings_from_the_time_that_they_are_loaded():
+    setting, seen = devices.DeviceSetting(True), []
+    setting.set(False)
+    setting.add_follower(seen.append)
+    setting.set(True)
+    assert seen == [False, True]
+    assert setting.enabled
