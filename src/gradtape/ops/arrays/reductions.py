@@ -27,7 +27,7 @@ _SAMPLES = [
 
 def _extreme(xp, x, axis, keepdims, name):
     """The maximum or minimum along the axes; for an empty axis, the identity of the reduction."""
-    if any(x.shape[i] == 0 for i in axis):
+    if 0 in x.shape and any(x.shape[i] == 0 for i in axis):
         shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i not in axis)
         limits = None if kind_of(x) == "f" else np.iinfo(numpy_dtype(x.dtype))
         low, high = (-np.inf, np.inf) if limits is None else (limits.min, limits.max)
@@ -40,8 +40,8 @@ def _extreme(xp, x, axis, keepdims, name):
         rows = x.reshape(-1, x.shape[-1])
         parts = by_rows(lambda part: _row_extremes(rows[part], f"arg{name}"), *rows.shape)
         return np.concatenate(parts).reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
-    if xp is np:
-        return getattr(x, name)(axis=axis, keepdims=keepdims)  # the function is a slower way to call it
+    if xp is np:  # the function and the method are slower ways to call it
+        return (np.maximum if name == "max" else np.minimum).reduce(x, axis=axis, keepdims=keepdims)
     return getattr(xp, name)(x, axis=axis, keepdims=keepdims)
 
 
@@ -146,7 +146,8 @@ def _logsumexp(xp, x, *, axis, keepdims=False):
         parts = by_rows(lambda part: _logsumexp_of_rows(rows[part]), *rows.shape)
         return np.concatenate(parts).reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
     top = _extreme(xp, x, axis, True, "max")
-    top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+    if xp is not np or not math.isfinite(np.add.reduce(top, axis=None)):  # one number is faster than a mask
+        top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
     y = xp.log(sum_of(xp, into(xp.exp, x - top), axis=axis, keepdims=keepdims))
     return y + (top if keepdims else top.reshape(y.shape))
 
