@@ -343,3 +343,40 @@ def test_large_products_are_those_of_numpy(dtype):
         a, b = rng.normal(size=(rows, inner)).astype(dtype), rng.normal(size=(inner, columns)).astype(dtype)
         a, b = (LAYOUTS[rng.choice(sorted(LAYOUTS))](x) for x in (a, b))
         assert_close(blocks.product(a, b), np.dot(a, b), dtype, np.sqrt(inner + 1))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@FLOATS
+def test_one_thread_computes_the_same_as_several(threads, dtype):
+    before = library.torch().get_num_threads()
+    library.torch().set_num_threads(threads)
+    try:
+        rng = np.random.default_rng(threads)
+        for shape, row in (
+            ((SIZE,), ()),
+            ((SIZE // 8, 8), (8,)),
+            ((64, SIZE // 64), (64, 1)),
+            ((SIZE // 8, 8), (1, 1)),
+        ):
+            a, b = (rng.uniform(0.5, 2, size).astype(dtype) for size in (shape, row))
+            x, y = tf.constant(a), tf.constant(b)
+            with tf.GradientTape() as tape:
+                tape.watch([x, y])
+                z = (x * y - x / y) * tf.tanh(x) + tf.square(x) * tf.sin(y) + tf.maximum(x, y)
+            found, slopes = z.numpy(), tape.gradient(z, [x, y])
+            assert_close(found, (a * b - a / b) * np.tanh(a) + a * a * np.sin(b) + np.maximum(a, b), dtype)
+            slope = (b - 1 / b) * np.tanh(a) + (a * b - a / b) / np.cosh(a) ** 2 + 2 * a * np.sin(b)
+            slope = slope + np.where(a == b, dtype(0.5), (a > b).astype(dtype))
+            assert_close(slopes[0].numpy(), slope.astype(dtype), dtype)
+            other = (
+                (a + a / (b * b)) * np.tanh(a) + a * a * np.cos(b) + np.where(a == b, dtype(0.5), (a < b).astype(dtype))
+            )
+            np.testing.assert_allclose(slopes[1].numpy(), _summed(other.astype(np.float64), row), rtol=1e-3)
+    finally:
+        library.torch().set_num_threads(before)
+
+
+def _summed(x, shape):
+    """Sums an array over the axes along which an array of `shape` is broadcast to it."""
+    x = x.sum(axis=tuple(range(x.ndim - len(shape))))
+    return x.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True).reshape(shape)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
+import platform
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..tuning import LARGE, TORCH_ARITHMETIC, TORCH_FORMULAS, TORCH_FUNCTIONS
+from ..tuning import LARGE, SHORT_ROWS, TORCH_ARITHMETIC, TORCH_FORMULAS, TORCH_FUNCTIONS
 from .library import IS_ENABLED, can_import, on_arrays, torch
 
 
@@ -73,6 +74,13 @@ _SINGLE_LOOPS = frozenset(
 _FORMULA_VJPS = frozenset("gelu gelu_tanh silu softplus".split())
 _FUNCTION_VJPS = frozenset("atan2 cos cosh erf erfc erfcinv erfinv expm1 log_sigmoid ndtr ndtri pow sin sinh".split())
 _SLOWER_ON_HOST = frozenset(["pow"])  # NumPy's time over PyTorch's is 0.3 for all sizes, on one core
+# The same on ARM: 0.3 for comparisons, 0.4 for tanh and for the derivative of gelu, 0.7 for cos and sin. But NumPy's
+# loops over float16 are slow.
+_ON_ARM = platform.machine().lower() in ("aarch64", "arm64")
+_SLOWER_UNLESS_HALF = frozenset(
+    "cos equal greater greater_equal less less_equal not_equal sin tanh".split() if _ON_ARM else ()
+)
+_SLOWER_VJPS_UNLESS_HALF = frozenset(["cos", "gelu", "sin"] if _ON_ARM else ())
 
 
 @cache
@@ -182,7 +190,7 @@ def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callab
 
     The kernel returns None for arrays that PyTorch cannot read.
     """
-    if name in _SLOWER_ON_HOST or not can_import():
+    if name in _SLOWER_ON_HOST or (name in _SLOWER_UNLESS_HALF and not _is_half(formula)) or not can_import():
         return None
     function = fused_kernels().get(name) or compile_steps(formula)
     if function is _erf and formula is not None and formula.inputs[0].dtype == np.float32:
@@ -190,13 +198,29 @@ def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callab
     return None if function is None else on_arrays(function, arity)
 
 
+def _is_half(formula: FormulaLike | None) -> bool:
+    return formula is not None and formula.inputs[0].dtype == np.float16
+
+
 def vjp_kernel(name: str, residuals: tuple[str, ...], formula: FormulaLike | None) -> Callable[..., Any] | None:
     """Returns the product of the cotangent and a partial derivative as a kernel `f(cotangent, *residuals)`."""
-    if not can_import():
+    if (name in _SLOWER_VJPS_UNLESS_HALF and not _is_half(formula)) or not can_import():
         return None
     names, fused = fused_vjps().get(name, ((), None))
     function = fused if fused is not None and names == residuals else compile_steps(formula)
     return None if function is None else on_arrays(function, 1 + len(residuals))
+
+
+def is_slower(name: str, arrays: Sequence[Any], is_vjp: bool = False) -> bool:
+    """Whether NumPy computes an op, or its vjp, faster: arithmetic, with one thread of PyTorch.
+
+    NumPy's loops over float16 are slow, and so are those along a short axis of broadcast operands.
+    """
+    if name not in (_ARITHMETIC_VJPS if is_vjp else _ARITHMETIC) or arrays[0].dtype == np.float16:
+        return False
+    given = [x for x in arrays if x.shape]
+    is_dense = all([x.shape == given[0].shape and x.flags.c_contiguous for x in given])
+    return (is_dense or max([x.shape[-1] for x in given]) > SHORT_ROWS) and torch().get_num_threads() == 1
 
 
 def compile_steps(formula: FormulaLike | None) -> Callable[..., Any] | None:

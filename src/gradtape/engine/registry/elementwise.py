@@ -258,8 +258,10 @@ class _LargeVjp:
         if key not in self._by_torch:
             self._by_torch[key] = self._torch_kernel(i, g.dtype)
         kernel = self._by_torch[key]
-        if kernel is not None and (value := kernel(*arrays)) is not None:
-            return value
+        if kernel is not None and not by_torch.is_slower(self._name, arrays, is_vjp=True):
+            value = kernel(*arrays)
+            if value is not None:
+                return value
         value = blocks.run(self._writer(i, g.dtype) or blocks.into(self._product(i, s)), arrays, g.dtype)
         return self._product(i, s)(*arrays) if value is None else value
 
@@ -470,8 +472,10 @@ def _large(op: Op) -> Callable[..., Any]:
         if given.char not in kernels:
             kernels[given.char] = torch_kernel(given)
         compute = kernels[given.char]
-        if compute is not None and (value := compute(*arrays)) is not None:
-            return value
+        if compute is not None and not by_torch.is_slower(op.name, arrays):
+            value = compute(*arrays)
+            if value is not None:
+                return value
         value = blocks.run(writer(arrays[0].dtype), arrays, dtype.numpy)
         return kernel(*arrays) if value is None else value
 
