@@ -70,6 +70,7 @@ _SINGLE_LOOPS = frozenset(
     "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 expm1 floor hypot log log10 log1p log2 rint rsqrt sin "
     "sinh sqrt tan tanh".split()
 )
+_ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 relu tan".split())
 # Ops whose derivatives are formulas of several loops, or contain one that is not arithmetic.
 _FORMULA_VJPS = frozenset("gelu gelu_tanh silu softplus".split())
 _FUNCTION_VJPS = frozenset("atan2 cos cosh erf erfc erfcinv erfinv expm1 log_sigmoid ndtr ndtri pow sin sinh".split())
