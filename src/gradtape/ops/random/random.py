@@ -142,8 +142,8 @@ def _shuffle(xp, state, value):
     order = list(range(size))
     drawn = philox.filled(xp, state, max(size - 1, 0), 4, lambda xp, word: word)
     jumps = drawn % astype(xp.arange(size, 1, -1), xp.uint32)
-    for i, j in enumerate((xp.arange(jumps.size) + jumps).tolist()):
-        order[i], order[j] = order[j], order[i]
+    for i, jump in enumerate(jumps.tolist()):
+        order[i], order[i + jump] = order[i + jump], order[i]
     return value[xp.array(order, dtype=xp.int64)]
 
 
