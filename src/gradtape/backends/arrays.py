@@ -286,10 +286,9 @@ def _torch_namespace() -> Any:
 
 def kind_of(x: Any) -> str:
     """Returns the kind of an array's numbers by NumPy's letters: b, i, u, f or c."""
-    try:
-        return x.dtype.kind
-    except AttributeError:
-        return numpy_dtype(x.dtype).kind
+    dtype = x.dtype
+    kind = getattr(dtype, "kind", None)  # without an exception for PyTorch's dtypes, which takes longer
+    return numpy_dtype(dtype).kind if kind is None else kind
 
 
 @functools.cache
