@@ -23,6 +23,21 @@ def test_einsum_is_numpys(equation, shapes):
     np.testing.assert_allclose(got, np.einsum(equation, *arrays), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_random_products_without_a_sum_are_numpys(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(25):
+        letters = list("abcde"[: rng.integers(6)])
+        first = [c for c in letters if rng.random() < 0.6]
+        second = [c for c in letters if c not in first or rng.random() < 0.4]
+        sizes = dict(zip(letters, rng.integers(0 if rng.random() < 0.1 else 1, 4, len(letters)), strict=True))
+        names = ["".join(rng.permutation(axes)) for axes in (first, second, letters)]
+        equation = "{},{}->{}".format(*names)
+        a, b = (rng.normal(size=[sizes[c] for c in axes]) for axes in names[:2])
+        found = tf.einsum(equation, a, b).numpy()
+        np.testing.assert_array_equal(found, np.einsum(equation, a, b), err_msg=equation)
+
+
 def test_einsum_contracts_in_a_cheap_order():
     from gradtape.api.math.contraction import _plan
 

@@ -161,15 +161,34 @@ def _permuted(x, order):
     return x if order is None else permuted(x, order)
 
 
+@lru_cache(maxsize=4096)
+def _plan_outer(equation: str) -> tuple[Any, ...]:
+    """For each factor of a product without a sum: the order of its axes in the output, and which of those it has."""
+    first, second, output = split_equation(equation)
+
+    def plan(letters: str) -> tuple[Any, ...]:
+        order = tuple(letters.index(c) for c in output if c in letters)
+        return None if order == tuple(range(len(order))) else order, tuple(c in letters for c in output)
+
+    return plan(first), plan(second)
+
+
+def _with_axes(x, order, mask):
+    """Permutes the axes of an array, and inserts one of size 1 where the mask is false."""
+    x = _permuted(x, order)
+    sizes = iter(x.shape)
+    return x if all(mask) else x.reshape(tuple([next(sizes) if has else 1 for has in mask]))
+
+
 def _contract(xp, a, b, *, equation):
     a_order, b_order, y_order, batch, rows, summed, columns = _plan(equation)
+    if not summed:  # in the order of the output: a permuted product would be copied when it is reshaped
+        of_a, of_b = _plan_outer(equation)
+        return _with_axes(a, *of_a) * _with_axes(b, *of_b)
     a, b = _permuted(a, a_order), _permuted(b, b_order)
     if rows == summed == columns == 1:
         return _permuted(_product(xp, a, b), y_order)
     row_shape, column_shape, batch_shape = a.shape[batch : batch + rows], b.shape[batch + summed :], a.shape[:batch]
-    if not summed:
-        y = a.reshape((*a.shape, *(1,) * columns)) * b.reshape((*batch_shape, *(1,) * rows, *column_shape))
-        return _permuted(y, y_order)
     inner = math.prod(a.shape[batch + rows :])
     if rows != 1 or summed != 1:
         a = a.reshape((*batch_shape, math.prod(row_shape), inner))
