@@ -14,6 +14,7 @@ from ..arrays import ArrayModule
 from .device_kernels import DEVICE_KERNELS, forward_key, place
 from .elementwise import compile_steps, fused_kernels, fused_vjps
 from .fusion import fuse
+from .host_kernels import scalar
 from .kernels import JOINT_VJPS, KERNELS, VJPS
 from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
 
@@ -60,7 +61,7 @@ def _relu_vjp(g: Any, y: Any) -> Any:
 
     These two launches take less time than that of a formula.
     """
-    return torch.where(y > 0, g, _zero(g.dtype, g.device))
+    return torch.where(y > scalar(0.0, y.dtype), g, _zero(g.dtype, g.device))
 
 
 # Derivatives as in `fused_vjps` that only devices use.

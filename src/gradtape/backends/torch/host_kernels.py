@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from .library import can_import, on_arrays, torch
@@ -51,6 +51,12 @@ def joint_vjp(name: str, min_elements: int, operand: int = 0) -> Any:
 def bind_kernel(kernel: HostKernel) -> Callable[..., Any]:
     """Returns a kernel on NumPy arrays; it returns None where PyTorch cannot compute it."""
     return on_arrays(partial(kernel.function, torch())) if can_import() else lambda *arrays, **attrs: None
+
+
+@lru_cache(maxsize=256)
+def scalar(value: float, dtype: Any) -> Any:
+    """Returns a number as a scalar tensor on the host, which PyTorch's functions read in less time than the number."""
+    return torch().tensor(value, dtype=dtype)
 
 
 def cached_on(x: Any, name: str, key: Any, compute: Callable[[], Any]) -> Any:

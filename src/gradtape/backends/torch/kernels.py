@@ -24,7 +24,18 @@ from ..tuning import (
     TORCH_TRANSFORMS,
 )  # fmt: skip
 from . import windows  # which registers its kernels
-from .host_kernels import JOINT_VJPS, KERNELS, VJPS, HostKernel, bind_kernel, cached_on, joint_vjp, kernel, vjp
+from .host_kernels import (
+    JOINT_VJPS,
+    KERNELS,
+    VJPS,
+    HostKernel,
+    bind_kernel,
+    cached_on,
+    joint_vjp,
+    kernel,
+    scalar,
+    vjp,
+)  # fmt: skip
 from .indices import are_below
 
 __all__ = [
@@ -309,7 +320,9 @@ def _normalization(t: Any, x: Any, mean: Any, variance: Any, scale: Any, shift: 
 
 def inverse_deviation(variance: Any, epsilon: float) -> Any:
     """Returns `1 / sqrt(variance + epsilon)`."""
-    return cached_on(variance, "_inverse_deviation", epsilon, lambda: (variance + epsilon).rsqrt_())
+    return cached_on(
+        variance, "_inverse_deviation", epsilon, lambda: (variance + scalar(epsilon, variance.dtype)).rsqrt_()
+    )
 
 
 def back_to_channels(
