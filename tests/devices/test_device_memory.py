@@ -1,5 +1,7 @@
 """A device that runs out of memory: the error says where and what to do, and no variable changes."""
 
+import weakref
+
 import numpy as np
 import pytest
 import torch
@@ -150,3 +152,16 @@ def test_a_function(gpu, monkeypatch):
     with raises(r"op matmul on inputs of shapes \[\[2, 2\], \[2, 2\]\]"):
         step(x)
     assert v.numpy().tolist() == before
+
+
+@pytest.mark.parametrize("shape", [(3, 3, 2, 4), (4, 4, 2, 1), (1, 1, 1, 4)], ids=str)
+def test_a_filter_is_released_after_convolutions(gpu, shape):
+    """What a GPU derives from a filter, a copy or a view in another layout, does not keep the filter alive."""
+    w = tf.constant(np.ones(shape, np.float32))
+    with tf.GradientTape() as tape:
+        tape.watch(w)
+        y = tf.nn.conv2d(tf.ones([1, 5, 5, shape[2]]), w, 1, "SAME")
+    assert tape.gradient(y, w).shape == shape
+    filter_memory = weakref.ref(w.buffer)
+    del w, y, tape
+    assert filter_memory() is None

@@ -68,7 +68,9 @@ def cached_on(x: Any, name: str, key: Any, compute: Callable[[], Any]) -> Any:
         return compute()
     state = key, x._version
     known = getattr(x, name, None)
-    if known is None or known[0] != state:
-        known = state, compute()
-        setattr(x, name, known)
-    return known[1]
+    if known is not None and known[0] == state:
+        return known[1]
+    found = compute()
+    if found.data_ptr() != x.data_ptr():  # a view would keep `x` itself alive
+        setattr(x, name, (state, found))
+    return found
