@@ -10,7 +10,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import ShapeLike, SizesLike, TensorLike
 from ...engine.run import dispatch
-from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.convert import to_array, to_operand, to_tensor
 from ...engine.run.namespace import ops
 
 NAMESPACES = ("nn",)
@@ -59,6 +59,13 @@ def by_axis(value: Any, n: int, first: bool, what: str) -> tuple[int, ...]:
     return tuple(given)
 
 
+def _are_pairs(padding: Any) -> bool:
+    """Whether a value is a list of pairs of Python's integers, which is the usual form of explicit paddings."""
+    return type(padding) in (list, tuple) and all(
+        [type(p) in (list, tuple) and len(p) == 2 and type(p[0]) is type(p[1]) is int for p in padding]
+    )
+
+
 def paddings_of(
     padding: Any,
     space: Sequence[int],
@@ -70,7 +77,7 @@ def paddings_of(
     """Returns the padding before and after each spatial axis: from "SAME", "VALID", or a list of pairs for all axes."""
     n = len(space)
     if not isinstance(padding, str):
-        pairs = [(int(a), int(b)) for a, b in to_array(padding).tolist()]
+        pairs = [(int(a), int(b)) for a, b in (padding if _are_pairs(padding) else to_array(padding).tolist())]
         if len(pairs) != n + 2:
             raise ValueError(
                 f"When padding is a list, it must be of size {n + 2}. Received: padding={padding!r} of size "
@@ -135,11 +142,10 @@ def to_channels_first(x: Tensor, first: bool) -> Tensor:
 
 def _operands(x: Any, filters: Any) -> tuple[Tensor, Tensor]:
     if hasattr(filters, "dtype") and not hasattr(x, "dtype"):
-        filters = to_tensor(filters)
+        filters = to_operand(filters)
         return to_tensor(x, hint=filters.dtype), filters
-    x = to_tensor(x)
-    filters = filters if hasattr(filters, "dtype") else to_tensor(filters, dtype=x.dtype)
-    return x, to_tensor(filters)
+    x = to_operand(x)
+    return x, to_operand(filters) if hasattr(filters, "dtype") else to_tensor(filters, dtype=x.dtype)
 
 
 def _wide(op: Any, x: Tensor, w: Tensor, **attrs: Any) -> Tensor:

@@ -11,7 +11,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, TensorLike
-from ...engine.run.convert import to_tensor, with_default
+from ...engine.run.convert import to_operand, to_tensor, with_default
 from ...engine.run.namespace import ops
 from ..math.elementwise import refuse_unsigned
 from ..math.reductions import reduced_axes
@@ -152,13 +152,13 @@ def batch_normalization(
     >>> tf.nn.batch_normalization(tf.constant([1.0, 3.0]), 2.0, 1.0, None, None, 0.0).numpy()
     array([-1.,  1.], dtype=float32)
     """
-    x = to_tensor(x)
+    x = to_operand(x)
 
     def like_x(value: Any) -> Tensor:
-        return to_tensor(value, dtype=None if hasattr(value, "dtype") else x.dtype)
+        return to_operand(value) if hasattr(value, "dtype") else to_tensor(value, dtype=x.dtype)
 
     center, spread = like_x(mean), like_x(variance)
-    bias, gain = (None if value is None else like_x(value) for value in (offset, scale))
+    bias, gain = None if offset is None else like_x(offset), None if scale is None else like_x(scale)
     y = _normalized(x, center, spread, bias, gain, variance_epsilon)
     if y is not None:
         return y

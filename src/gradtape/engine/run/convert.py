@@ -90,6 +90,13 @@ def own_read(variable: VariableLike) -> Tensor:
     return read.own_read()
 
 
+def to_operand(value: Any, dtype: DType | None = None) -> Tensor:
+    """Same as `to_tensor`, for an operand that does not reach the user: a variable's value is not a distinct object."""
+    if type(value) in readable and (dtype is None or dtype is value.dtype):
+        return value._as_tensor()
+    return to_tensor(value, dtype)
+
+
 def read_both(a: Any, b: Any) -> tuple[Any, Any]:
     """Reads variables and converts a Python number beside a float tensor; returns other values unchanged."""
     if type(a) in readable:
