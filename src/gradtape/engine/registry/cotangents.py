@@ -202,10 +202,11 @@ DEFERRED = frozenset({IndexedSlices, PendingProduct, PendingSlices})
 
 
 def _is_deferrable(m: OpNamespace, g: Operand) -> bool:
-    """Whether deferring a product is possible and pays: a bare matrix of few rows of real numbers."""
-    if not m.is_bare or len(g.shape) != 2 or g.shape[0] * 4 > MOST_PENDING_ROWS:
+    """Whether deferring a product is possible and pays: a bare matrix of few rows, of numbers that BLAS multiplies."""
+    if not m.is_bare or (m is raw and g.dtype.char not in "fd"):
         return False
-    return (g.dtype if m is raw else m.dtype_of(g)).char in "fd"
+    shape = g.shape
+    return len(shape) == 2 and shape[0] * 4 <= MOST_PENDING_ROWS
 
 
 def pending_product(m: OpNamespace, a: Operand, g: Operand) -> PendingProduct | None:

@@ -43,12 +43,13 @@ _IN_FLOAT32 = ("constant", "opaque", "reduction")
 class DeviceTensor(Tensor):
     """A tensor on a device."""
 
-    __slots__ = ("buffer", "module")
+    __slots__ = ("_dims", "buffer", "module")
 
     level = -1  # below all recorders and batches, so that proxies interpret first
 
     buffer: Any
     module: ArrayModule
+    _dims: tuple[int, ...] | None  # the shape, once it is known: PyTorch creates an object at every read
 
     @property
     def array(self) -> Any:
@@ -57,7 +58,10 @@ class DeviceTensor(Tensor):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        return tuple(self.buffer.shape)
+        found = self._dims
+        if found is None:
+            found = self._dims = tuple(self.buffer.shape)
+        return found
 
     @property
     def device(self) -> str:
@@ -141,7 +145,7 @@ def on_device(module: ArrayModule, buffer: Any, dtype: DType) -> DeviceTensor:
     y.buffer = buffer
     y.module = module
     y.dtype = dtype
-    y.tracer = None
+    y.tracer = y._dims = None
     return y
 
 
@@ -279,7 +283,7 @@ def _wrap_result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Te
     y.buffer = value
     y.module = module
     y.dtype = like if dtype.numpy is like.numpy else dtype
-    y.tracer = None
+    y.tracer = y._dims = None
     return y
 
 
@@ -328,7 +332,7 @@ def not_plain(op: Op, general: Callable[..., Any], kinds: int, to: DType | None)
         y.buffer = value
         y.module = module
         y.dtype = to or x.dtype
-        y.tracer = None
+        y.tracer = y._dims = None
         if modes.active or x.tracer is not None:
             dispatch.notify(op, (x,), y, {})
         return y
@@ -348,7 +352,7 @@ def not_plain(op: Op, general: Callable[..., Any], kinds: int, to: DType | None)
         y.buffer = value
         y.module = module
         y.dtype = to or dtype
-        y.tracer = None
+        y.tracer = y._dims = None
         if modes.active or a.tracer is not None or b.tracer is not None:
             dispatch.notify(op, (a, b), y, {})
         return y

@@ -22,7 +22,6 @@ import numpy as np
 from ...backends.arrays import kind_of
 from ...backends.torch.kernels import VJPS
 from ...core import dtypes
-from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.dispatch import run
@@ -178,8 +177,8 @@ def bilinear(
 
 
 def conjugate(m: OpNamespace, x: Operand) -> Any:
-    dtype = x.dtype
-    return m.conj(x) if (dtype.is_complex if type(dtype) is DType else kind_of(x) == "c") else x
+    is_complex = getattr(x.dtype, "is_complex", None)  # of tensors, and of PyTorch
+    return m.conj(x) if (kind_of(x) == "c" if is_complex is None else is_complex) else x
 
 
 def shift_axes(attrs: Attrs, size: int) -> dict[str, Any]:
