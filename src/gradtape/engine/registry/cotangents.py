@@ -22,6 +22,8 @@ from ...core.tensor import Tensor
 from ..run.namespace import raw
 from ..run.protocols import Operand, OpNamespace
 
+_WHOLE_AXIS = slice(None)
+
 Key = tuple[Any, ...]
 
 
@@ -221,7 +223,12 @@ def pending_sum(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> PendingPr
 
 def placed_slice(m: OpNamespace, g: Operand, key: Key, shape: tuple[int, ...]) -> Any:
     """Returns the cotangent of `x` in `x[key]`, where `x` has this shape; of bare arrays as a deferred sum."""
-    return PendingSlices(m, g, key, shape) if m.is_bare and shape else m.place(g, key=key, shape=shape)
+    if not m.is_bare:
+        return m.place(g, key=key, shape=shape)
+    for k in key:
+        if k is not None and k is not Ellipsis and k != _WHOLE_AXIS:
+            return PendingSlices(m, g, key, shape)
+    return m.reshape(g, shape=shape)  # `x[..., None]`
 
 
 def materialize(m: OpNamespace, g: Cotangent | None) -> Any:
