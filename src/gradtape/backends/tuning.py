@@ -122,8 +122,10 @@ TORCH_PASSES = 1 << 13
 # Fused work along rows: a softmax 1.6 for 2**10, 2.7 for 2**11, 2.5 for 2**19; a layer norm 1.6, 2.2, 3.7; top-k 0.8,
 # 1.3, 3.5.
 TORCH_ROWS = 1 << 11
-# Convolutions, of 3 x 3 and 16 channels: 1.9 for 2**10, 1.4 for 2**14, 3.7 for 2**19; sums of windows 1.0 to 1.1.
+# Convolutions, of 3 x 3 and 16 channels: 1.9 for 2**10, 1.4 for 2**14, 3.7 for 2**19.
 TORCH_WINDOWS = 1 << 12
+# Sums of windows: 1.0 to 1.1; on ARM 0.7 for 2**14, 0.3 for 2**15, 4 for 2**19, and their transposes 0.2, 0.2, 2.3.
+TORCH_WINDOW_SUMS = 1 << 16
 TORCH_SCATTERS = 1 << 9  # added along rows: 1.2 for 2**10, 1.7 for 2**12, 2.2 for 2**17
 # Fourier transforms of rows of 256: 1.5 for 2**8, 1.8 for 2**10, 3 for 2**12, 5 for 2**14; of reals 1.7 to 5.
 TORCH_TRANSFORMS = 1 << 10

@@ -43,6 +43,7 @@ __all__ = [
     "inverse_deviation", "windows",
 ]  # fmt: skip
 Axes = tuple[int, ...]
+_NO_LABEL = -(1 << 63)  # the label that a loss ignores: labels that are out of range raise
 
 
 @kernel("cast", TORCH_FORMULAS, dtypes="ef")
@@ -97,7 +98,7 @@ def _layer_norm(t: Any, x: Any, scale: Any, shift: Any, *, epsilon: float) -> An
     return t.nn.functional.layer_norm(x, x.shape[-1:], scale, shift, epsilon)
 
 
-@kernel("layer_norm_back", TORCH_ROWS)
+@kernel("layer_norm_back", TORCH_REDUCTIONS)
 def _layer_norm_back(t: Any, cotangent: Any, x: Any, scale: Any, *, epsilon: float) -> Any:
     shape, shift = x.shape[-1:], t.zeros_like(scale)
     _, mean, deviation = t.native_layer_norm(x, shape, scale, shift, epsilon)
@@ -266,6 +267,8 @@ def _positions(t: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
 
 @kernel("sparse_softmax_cross_entropy", TORCH_PASSES, 1)
 def _sparse_softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
+    if logits.is_cpu and logits.ndim == 2:
+        return t._C._nn.nll_loss_nd(t.log_softmax(logits, -1), labels.to(t.int64), None, 0, _NO_LABEL)
     positions, invalid = _positions(t, labels, logits)
     y = t.log_softmax(logits, -1).gather(-1, positions).squeeze(-1).neg_()
     return y if invalid is None else y.masked_fill_(invalid, math.nan)
@@ -274,8 +277,7 @@ def _sparse_softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
 @kernel("sparse_softmax_slope", TORCH_PASSES, 1)
 def _sparse_softmax_slope(t: Any, labels: Any, logits: Any) -> Any:
     positions, invalid = _positions(t, labels, logits)
-    y = t.softmax(logits, -1)
-    y.scatter_(-1, positions, y.gather(-1, positions).sub_(1))
+    y = t.softmax(logits, -1).scatter_(-1, positions, -1.0, reduce="add")
     return y if invalid is None else y.masked_fill_(invalid.unsqueeze(-1), math.nan)
 
 
@@ -358,7 +360,7 @@ def _normalization_back(t: Any, cotangent: Any, x: Any, mean: Any, variance: Any
     return of_x, total.mul_(r).neg_(), weighed.mul_(r).mul_(r).mul_(-0.5), of_scale, of_shift
 
 
-@joint_vjp("normalization", TORCH_ROWS, 1)
+@joint_vjp("normalization", TORCH_REDUCTIONS, 1)
 def _normalization_by_moments_vjp(t: Any, g: Any, x: Any, mean: Any, variance: Any, scale: Any, epsilon: float) -> Any:
     """The cotangents of input, scale and shift of a batch norm of channels, or a layer norm if `mean` has columns."""
     if not x.numel() or x.dtype not in (t.float32, t.float64):
@@ -383,13 +385,13 @@ def _top_k(t: Any, x: Any, *, k: int) -> Any:
     if not 0 < k < count or not x.numel() or not x.is_cpu:  # a GPU would wait for the answer
         return None
     values, places = t.topk(x, k + 1)
-    earlier = values[..., :-1]
-    is_tied = ((earlier == values[..., 1:]) | earlier.isnan()).any(-1)
-    values, places = earlier.contiguous(), places[..., :-1].contiguous()
-    if is_tied.any():
+    falls = values.narrow(-1, 0, k) > values.narrow(-1, 1, k)  # not from or to NaN
+    values, places = values.narrow(-1, 0, k).contiguous(), places.narrow(-1, 0, k).to(t.int32)
+    if not falls.all().item():
+        is_tied = ~falls.all(-1)
         ordered = t.sort(x[is_tied], dim=-1, descending=True, stable=True)
-        values[is_tied], places[is_tied] = ordered.values[..., :k], ordered.indices[..., :k]
-    return values, places.to(t.int32)
+        values[is_tied], places[is_tied] = ordered.values[..., :k], ordered.indices[..., :k].to(t.int32)
+    return values, places
 
 
 @kernel("add_along", TORCH_SCATTERS)

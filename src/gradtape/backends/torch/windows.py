@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ..tuning import DEVICES_ONLY, TORCH_WINDOWS
+from ..tuning import DEVICES_ONLY, TORCH_WINDOW_SUMS, TORCH_WINDOWS
 from .host_kernels import cached_on, kernel, vjp
 
 Axes = tuple[int, ...]
@@ -210,7 +210,7 @@ def _max_pool_vjp(t: Any, g: Any, x: Any, window: Axes, strides: Axes, paddings:
     return windows.cotangent(found)
 
 
-@kernel("window_sum", TORCH_WINDOWS)
+@kernel("window_sum", TORCH_WINDOW_SUMS)
 def _window_sum(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
     windows, window = _pooling(window, strides, paddings, dilations)
     if windows is None or not x.numel() or max(dilations) > 1:
@@ -221,7 +221,7 @@ def _window_sum(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, d
     )
 
 
-@kernel("window_spread", TORCH_WINDOWS)
+@kernel("window_spread", TORCH_WINDOW_SUMS)
 def _window_spread(t: Any, x: Any, *, size: Axes, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
     windows, window = _pooling(window, strides, paddings, dilations)
     if windows is None or not x.numel() or max(dilations) > 1:
