@@ -141,7 +141,7 @@ def _shuffle(xp, state, value):
     size = value.shape[0]
     order = list(range(size))
     drawn = philox.filled(xp, state, max(size - 1, 0), 4, lambda xp, word: word)
-    jumps = drawn % astype(xp.arange(size, 1, -1), xp.uint32)
+    jumps = drawn % astype(xp.arange(max(size, 1), 1, -1), xp.uint32)
     for i, jump in enumerate(jumps.tolist()):
         order[i], order[i + jump] = order[i + jump], order[i]
     return value[xp.array(order, dtype=xp.int64)]
