@@ -149,10 +149,12 @@ _MANY = TORCH_UPDATES if IS_ENABLED else LARGE
 
 
 def _by_torch(ufunc: np.ufunc, a: Any, b: Any, out: Any) -> bool:
-    """Writes a sum or a difference of floats to `out`, if PyTorch can; its threads do not wait for Python's lock."""
+    """Writes a sum or a difference of floats to `out`, if PyTorch has threads: they do not wait for Python's lock."""
     if not IS_ENABLED or a.dtype.char not in "fd" or not can_import():
         return False
     t = torch()
+    if t.get_num_threads() == 1:
+        return False
     try:
         (t.add if ufunc is np.add else t.sub)(t.from_numpy(a), t.from_numpy(b), out=t.from_numpy(out))
     except REJECTIONS:

@@ -63,12 +63,12 @@ _FUNCTIONS = {
 }  # fmt: skip
 # Ops of which NumPy computes value and derivative by arithmetic, or the value by one other loop.
 _ARITHMETIC = frozenset(
-    "abs add div equal greater greater_equal less less_equal maximum minimum mul neg not_equal power_1 power_2 power_3 "
-    "square sub where_positive".split()
+    "abs add div equal floor greater greater_equal less less_equal maximum minimum mul neg not_equal power_1 power_2 "
+    "power_3 rint sqrt square sub where_positive".split()
 )
 _SINGLE_LOOPS = frozenset(
-    "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 expm1 floor hypot log log10 log1p log2 rint rsqrt sin "
-    "sinh sqrt tan tanh".split()
+    "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 expm1 hypot log log10 log1p log2 rsqrt sin sinh tan "
+    "tanh".split()
 )
 _ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 relu tan".split())
 # Ops whose derivatives are formulas of several loops, or contain one that is not arithmetic.
