@@ -334,3 +334,14 @@ def test_second_derivatives_of_a_sparse_cross_entropy():
         slope = inner.gradient(loss, z)
     p = np.exp(SPARSE_LOGITS[0]) / np.exp(SPARSE_LOGITS[0]).sum()
     np.testing.assert_allclose(outer.jacobian(slope, z), np.diag(p) - np.outer(p, p), rtol=1e-5, atol=1e-7)
+
+
+def test_explicit_paddings_in_any_form():
+    x, w = tf.ones((1, 5, 5, 2)), tf.ones((3, 3, 2, 1))
+    pairs = [[0, 0], [1, 2], [0, 1], [0, 0]]
+    expected = tf.nn.conv2d(tf.pad(x, pairs), w, 1, "VALID").numpy()
+    for form in (pairs, tuple(map(tuple, pairs)), [list(map(np.int64, p)) for p in pairs], list(np.array(pairs))):
+        assert (tf.nn.conv2d(x, w, 1, form).numpy() == expected).all()
+    for wrong in ([[0, 0], [1, 2], [0, 1]], [[0, 0, 0]] * 4, [[0, 0], [-1, 0], [0, 1], [0, 0]], [[1, 0]] * 4):
+        with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+            tf.nn.conv2d(x, w, 1, wrong)

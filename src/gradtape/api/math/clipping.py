@@ -127,7 +127,7 @@ def clip_by_global_norm(
     for t in t_list:
         if t is not None:
             values = to_tensor(t.values if isinstance(t, IndexedSlices) else t)
-            t = _like(t, values * cast(scale, values.dtype))
+            t = _like(t, values * (scale if scale.dtype is values.dtype else cast(scale, values.dtype)))
         clipped.append(t)
     return clipped, known
 
