@@ -9,6 +9,7 @@ import pytest
 from stand_in import MODULE, ON_GPU, on_host
 
 import gradtape as tf
+from gradtape.backends.torch import host_kernels
 from gradtape.state.device_storage import DeviceStorage
 
 
@@ -196,3 +197,39 @@ def test_random_updates_of_rows_are_those_of_the_host(gpu, seed):
         with tf.device("/CPU:0"):
             expected = updated(*case)
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_filters_take_over_the_layout_of_kernels(gpu, monkeypatch, kept):
+    """A GPU copies a filter to the layout of its kernels; an update in place continues with the copy."""
+    monkeypatch.setattr(host_kernels, "keeps_derived", lambda x: True)
+    rng = np.random.default_rng(0)
+    shapes = [(3, 3, 2, 4), (2, 2, 4, 4), (1, 1, 4, 3), (2, 2, 3, 1), (4, 1, 2)]
+    arrays, image = [rng.normal(size=s).astype(np.float32) for s in shapes], rng.normal(size=(2, 6, 6, 2))
+
+    def trained():
+        weights, x = [tf.Variable(w) for w in arrays], tf.constant(image, tf.float32)
+        velocities, held = [tf.Variable(tf.zeros_like(w)) for w in weights], []
+        for _ in range(4):
+            with tf.GradientTape() as tape:
+                h = tf.nn.conv2d(x, weights[0], 1, "SAME")
+                h = tf.tanh(tf.nn.conv2d(h, weights[1], 2, "VALID"))
+                h = tf.nn.conv2d_transpose(h, weights[1], (2, 6, 6, 4), 2, "SAME")
+                h = tf.nn.conv2d(tf.nn.conv2d(h, weights[2], 1, "SAME"), weights[3], 1, "SAME")
+                loss = tf.reduce_sum(tf.nn.conv1d(h[:, :, 0], weights[4], 1, "SAME") ** 2)
+            gradients = tape.gradient(loss, weights)
+            held += [loss, *[w.value() for w in weights if kept]]
+            for w, velocity, g in zip(weights, velocities, gradients, strict=True):
+                velocity.assign(0.9 * velocity + g)
+                w.assign_sub(1e-4 * velocity)
+        weights[0].scatter_sub(tf.IndexedSlices(tf.ones((1, 3, 2, 4)), tf.constant([1])))
+        weights[0][0, 1].assign(tf.ones((2, 4)))
+        return weights, held
+
+    weights, held = trained()
+    w = weights[1]._storage.last.buffer
+    assert kept or (w.stride() == (8, 4, 1, 16) and MODULE.has_own_memory(w))
+    with tf.device("/CPU:0"):
+        expected, expected_held = trained()
+    for a, b in zip((*weights, *held), (*expected, *expected_held), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-3, atol=1e-5)

@@ -98,6 +98,13 @@ class ArrayModule:
         """Whether the library allocated the array's memory, and no view or other library shares it."""
         return False
 
+    def in_layout_of_kernels(self, array: Any) -> Any:
+        """Returns a copy that kernels have made of an own array's present value, in the layout that they use.
+
+        The array itself if there is no such copy.
+        """
+        return array
+
     def has_kernel(self, name: str) -> bool:
         """Whether the library has its own kernel of the op with this name."""
         return False

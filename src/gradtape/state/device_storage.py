@@ -169,7 +169,9 @@ class DeviceStorage(Storage):
         self.last = None  # from here on, no other thread can obtain the array: see `snapshot`
         try:
             is_own = is_exclusive(held) and self.module.has_own_memory(held[1])
-            self._hold(function(held[1], is_own))
+            # The copy in the layout of kernels saves the next one; the array is dropped.
+            array = self.module.in_layout_of_kernels(held[1]) if is_own else held[1]
+            self._hold(function(array, is_own))
         except self.module.memory_errors as error:
             what = f"an update of variable '{name}'" if name else "an update of rows of a variable"
             raise exhausted(self.module, what, error) from error

@@ -14,9 +14,10 @@ from ..arrays import ArrayModule
 from .device_kernels import DEVICE_KERNELS, forward_key, place
 from .elementwise import compile_steps, fused_kernels, fused_vjps
 from .fusion import fuse
-from .host_kernels import scalar
+from .host_kernels import cached, scalar
 from .kernels import JOINT_VJPS, KERNELS, VJPS
 from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
+from .windows import CHANNELS_LAST
 
 
 def gpus() -> list[dict[str, Any]]:
@@ -150,6 +151,10 @@ class TorchModule(ArrayModule):
         # Python's references do not tell whether a view, its base or XLA shares the memory. The tensor is a use of its
         # storage, and so is the object that represents it here.
         return storage.resizable() and _count_storage_uses(storage._cdata) <= 2
+
+    def in_layout_of_kernels(self, array: Any) -> Any:
+        copy = cached(array, CHANNELS_LAST, None)
+        return copy if copy is not None and self.has_own_memory(copy) else array
 
     def fuse(self, formula: Any) -> Callable[..., Any] | None:
         return fuse(formula) if self.there.type == "cuda" else compile_steps(formula)

@@ -59,18 +59,26 @@ def scalar(value: float, dtype: Any) -> Any:
     return torch().tensor(value, dtype=dtype)
 
 
+def keeps_derived(x: Any) -> bool:
+    """Whether `cached_on` keeps what is derived from a tensor: on a GPU, if the tensor has a version."""
+    return x.is_cuda and not x.is_inference()
+
+
 def cached_on(x: Any, name: str, key: Any, compute: Callable[[], Any]) -> Any:
-    """Returns what `compute` derives from a tensor on a GPU; it stays with the tensor until that is overwritten.
+    """Returns the tensor that `compute` derives from `x`; on a GPU, it stays with `x` until that is overwritten.
 
     A forward pass leaves it for the backward pass, which has the same tensor. `key` is what else the result depends on.
     """
-    if not x.is_cuda or x.is_inference():  # which has no version
+    if not keeps_derived(x):
         return compute()
-    state = key, x._version
-    known = getattr(x, name, None)
-    if known is not None and known[0] == state:
-        return known[1]
-    found = compute()
-    if found.data_ptr() != x.data_ptr():  # a view would keep `x` itself alive
-        setattr(x, name, (state, found))
+    found = cached(x, name, key)
+    if found is None:
+        found = compute()
+        setattr(x, name, ((key, x._version), found))
     return found
+
+
+def cached(x: Any, name: str, key: Any) -> Any:
+    """Returns what `cached_on` has left for the present value of `x`, or None."""
+    known = getattr(x, name, None)
+    return known[1] if known is not None and known[0] == (key, x._version) else None

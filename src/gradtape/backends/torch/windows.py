@@ -7,9 +7,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..tuning import DEVICES_ONLY, TORCH_WINDOW_SUMS, TORCH_WINDOWS
+from . import host_kernels
 from .host_kernels import cached_on, kernel, vjp
 
 Axes = tuple[int, ...]
+CHANNELS_LAST = "_channels_last"  # the attribute of a filter with its copy in another layout: see `_filter`
 # A filter's gradient from which on it is copied to the filter's own layout, since updates that read both layouts become
 # slower than the copy.
 _COPIED_FILTER_MIN_ELEMENTS = 1 << 20
@@ -93,17 +95,21 @@ class _Windows(NamedTuple):
 
 
 def _filter(t: Any, w: Any, windows: _Windows) -> Any:
-    """Returns a filter `(*window, inputs, outputs)` as `(outputs, inputs, height, width)`.
+    """Returns a filter `(*window, inputs, outputs)` as a view `(outputs, inputs, height, width)`.
 
-    On the host this is a view. On a GPU it is a copy with the channels last, as cuDNN's kernels need it, which serves
-    all convolutions with this filter, forward and backward, until the filter is overwritten.
+    On a GPU, it has the channels last in memory, as cuDNN's kernels need it. A copy with that layout serves all
+    convolutions with this filter, forward and backward, and a variable takes it over when it is updated.
     """
+    if host_kernels.keeps_derived(w) and w.stride() != (strides := _strides_with_channels_last(w.shape)):
+        w = cached_on(w, CHANNELS_LAST, None, lambda: w.new_empty_strided(w.shape, strides).copy_(w))
+    return (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
 
-    def turned() -> Any:
-        view = (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
-        return view.contiguous(memory_format=t.channels_last) if w.is_cuda else view
 
-    return cached_on(w, "_channels_last", None, turned)
+@lru_cache(maxsize=256)
+def _strides_with_channels_last(shape: Axes) -> Axes:
+    """Returns the strides of a filter `(*window, inputs, outputs)` whose memory is `(outputs, *window, inputs)`."""
+    *window, inputs, _ = shape
+    return (*[inputs * math.prod(window[axis + 1 :]) for axis in range(len(window))], 1, inputs * math.prod(window))
 
 
 @kernel("conv", TORCH_WINDOWS)
