@@ -148,11 +148,12 @@ def host_only(xp: Any) -> None:
 
 def put(array: Any, key: Any, values: Any) -> Any:
     """Returns `array` after `array[key] = values`; may modify it, so the caller must own the array."""
-    if hasattr(array, "at"):
+    if type(array) is np.ndarray:
+        if array.dtype.char == "O" and np.ndim(values) == 0:
+            values = np.asarray(values, object)[()]  # NumPy would store a 0-d object array itself as the element
+    elif hasattr(array, "at"):
         return array.at[key].set(values)
-    if array.dtype == object and np.ndim(values) == 0:
-        values = np.asarray(values, object)[()]  # NumPy would store a 0-d object array itself as the element
-    if hasattr(array, "is_cuda") and array.is_cuda:
+    elif hasattr(array, "is_cuda") and array.is_cuda:
         return _torch_namespace().put(array, key, values)
     array[key] = values
     return array

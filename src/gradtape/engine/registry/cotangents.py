@@ -7,12 +7,11 @@ needs one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import size_of
 from ...backends.numpy import blocks
 from ...backends.numpy.blocks import add, product
 from ...backends.tuning import FEW_IN_ROWS, MOST_PENDING_ROWS
@@ -21,8 +20,6 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..run.namespace import raw
 from ..run.protocols import Operand, OpNamespace
-
-_WHOLE_AXIS = slice(None)
 
 Key = tuple[Any, ...]
 
@@ -91,43 +88,44 @@ class PendingSlices(PendingSum):
     __slots__ = ("_m", "_shape", "_size", "_terms", "_total")
 
     def __init__(self, m: OpNamespace, g: Operand, key: Key, shape: tuple[int, ...]) -> None:
-        self._m, self._shape = m, shape
+        self._m = m
+        self._shape = shape
         self._terms = [(key, g)]
-        self._size = size_of(g)
-        self._total: Any = None  # the sum of the terms added so far
+        self._size = math.prod(g.shape)  # the elements of all terms
+        self._total: Any = None  # the sum, once it is computed; further terms are added to it at once
 
     def take(self, other: Any) -> PendingSlices:
         """Adds a cotangent of any kind to this one."""
-        m = self._m
         if type(other) is not PendingSlices:
-            self._total = accumulate(m, self.value(), materialize(m, other))
-            return self
-        self._terms += other._terms
-        self._size += other._size
-        if self._total is not None or self._size > math.prod(self._shape):  # the total needs less memory
+            self._total = accumulate(self._m, self.value(), materialize(self._m, other))
+        elif self._total is None and self._size + other._size <= math.prod(self._shape):
+            self._terms += other._terms
+            self._size += other._size
+        else:  # terms that overlap need more memory than the sum
             self.value()
+            self._add(other._terms)
         return self
 
     def add_to(self, array: Any) -> PendingSlices:
         """Adds the terms to `array`, which this sum owns from now on."""
         self._total = array
-        self.value()
+        self._add(self._terms)
         return self
 
     def value(self) -> Any:
-        terms, self._terms = self._terms, []
-        m, total = self._m, self._total
-        if total is None:
-            total = _partition(m, terms, self._shape) if len(terms) > 1 else None
-            if total is not None:
-                terms = []
-            else:
-                (key, g), *terms = terms
-                total = m.place(g, key=key, shape=self._shape)
+        if self._total is None:
+            terms, self._terms = self._terms, []
+            if len(terms) > 1 and self._size == math.prod(self._shape):
+                self._total = _partition(self._m, terms, self._shape)
+            if self._total is None:
+                (key, g), *rest = terms
+                self._total = self._m.place(g, key=key, shape=self._shape)
+                self._add(rest)
+        return self._total
+
+    def _add(self, terms: Iterable[tuple[Key, Any]]) -> None:
         for key, g in terms:
-            total = accumulate(m, total, g, key)
-        self._total = total
-        return total
+            self._total = accumulate(self._m, self._total, g, key)
 
 
 def _partition(m: OpNamespace, terms: Sequence[tuple[Key, Any]], shape: tuple[int, ...]) -> Any:
@@ -226,9 +224,14 @@ def placed_slice(m: OpNamespace, g: Operand, key: Key, shape: tuple[int, ...]) -
     if not m.is_bare:
         return m.place(g, key=key, shape=shape)
     for k in key:
-        if k is not None and k is not Ellipsis and k != _WHOLE_AXIS:
-            return PendingSlices(m, g, key, shape)
-    return m.reshape(g, shape=shape)  # `x[..., None]`
+        if type(k) is slice:
+            if k.start is not None or k.stop is not None or k.step is not None:
+                break
+        elif k is not None and k is not Ellipsis:
+            break
+    else:
+        return m.reshape(g, shape=shape)  # of `x[..., None]`
+    return PendingSlices(m, g, key, shape)
 
 
 def materialize(m: OpNamespace, g: Cotangent | None) -> Any:
@@ -266,15 +269,15 @@ def combined(m: OpNamespace, first: Cotangent, second: Cotangent, owned: bool = 
     The sweep may write to `first` if it is `owned`. It reaches later uses first, so `second` goes in front: slices are
     in the order of the uses.
     """
-    if type(first) is type(second) is IndexedSlices:
-        values = m.concat(second.values, first.values, axis=0)
-        return IndexedSlices(values, m.concat(second.indices, first.indices, axis=0), first.dense_shape)
-    if type(first) is type(second) is PendingProduct:
-        return first.take(second)
     if type(first) is PendingSlices:
         return first.take(second)
     if type(second) is PendingSlices:
         owned = owned or type(first) in DEFERRED
         first = materialize(m, first)
         return second.add_to(first if owned else np.array(first) if m is raw else m.copy(first))
+    if type(first) is type(second) is IndexedSlices:
+        values = m.concat(second.values, first.values, axis=0)
+        return IndexedSlices(values, m.concat(second.indices, first.indices, axis=0), first.dense_shape)
+    if type(first) is type(second) is PendingProduct:
+        return first.take(second)
     return add(materialize(m, first), materialize(m, second))
