@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from case_groups import check_cases
 from slice_programs import check_program, check_second_derivative
+from stand_in import MODULE
 
 import gradtape as tf
 from gradtape.engine.tape import compiled_sweeps
@@ -30,6 +31,14 @@ def test_second_derivatives():
 def test_dtypes():
     cases = {"float32": 1e-5, "float16": 1e-2, "bfloat16": 5e-2, "complex64": 1e-5}
     check_cases(check_program, {f"{d} {s}": (s, d, t) for d, t in cases.items() for s in range(300, 304)})
+
+
+def test_wider_terms_are_not_rounded():
+    total = MODULE.from_host(np.full(3, 1, np.float16))
+    terms = [MODULE.from_host(np.array(values, np.float32)) for values in ([1e-4, 2e-4, 3e-4], [1e5, 2e5])]
+    np.testing.assert_allclose(MODULE.to_host(MODULE.accumulate(total, terms[0])), [1.0001, 1.0002, 1.0003], 1e-7)
+    found = MODULE.accumulate(total, terms[1], (slice(None, None, -2),))
+    np.testing.assert_allclose(MODULE.to_host(found), [200001, 1, 100001])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16", "complex64"])

@@ -108,8 +108,9 @@ class PendingSlices(PendingSum):
 
     def add_to(self, array: Any) -> PendingSlices:
         """Adds the terms to `array`, which this sum owns from now on."""
+        terms, self._terms = self._terms, []
         self._total = array
-        self._add(self._terms)
+        self._add(terms)
         return self
 
     def value(self) -> Any:
@@ -150,7 +151,7 @@ def _partition(m: OpNamespace, terms: Sequence[tuple[Key, Any]], shape: tuple[in
 
 
 def _span(key: Key, shape: tuple[int, ...]) -> tuple[int, int, int] | None:
-    """Returns the axis, start and stop of a key that selects a range along one axis and all of the others."""
+    """Returns the axis, start and stop of a key that selects a part of one axis, in order, and all of the others."""
     found = None
     axis = 0
     for k in key:
@@ -264,10 +265,10 @@ def zeros(m: OpNamespace, shape: tuple[int, ...], dtype: DType) -> Any:
 
 
 def combined(m: OpNamespace, first: Cotangent, second: Cotangent, owned: bool = False) -> Any:
-    """Adds two cotangents, at least one of them structured; the sum stays structured if both have the same type.
+    """Adds two cotangents, at least one of them structured.
 
-    The sweep may write to `first` if it is `owned`. It reaches later uses first, so `second` goes in front: slices are
-    in the order of the uses.
+    The sum stays structured if both have the same type, or one is a sum of slices. The sweep may write to `first` if it
+    is `owned`. It reaches later uses first, so `second` goes in front: indexed slices are in the order of the uses.
     """
     if type(first) is PendingSlices:
         return first.take(second)
