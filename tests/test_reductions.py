@@ -1,5 +1,6 @@
 """Reductions, scans and softmax where TensorFlow has no result, or a wrong one."""
 
+import itertools
 from functools import partial
 
 import numpy as np
@@ -125,3 +126,43 @@ def test_the_gradient_of_logsumexp_far_from_zero_is_a_share_of_one(dtype, far):
     found = tape.gradient(y, x)
     np.testing.assert_allclose(tf.cast(found, tf.float64), tf.nn.softmax(tf.cast(x, tf.float64)), rtol=2e-3)
     np.testing.assert_allclose(tf.reduce_sum(found, axis=1), 1.0, rtol=2 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
+def test_sums_along_any_axes_of_any_layout(dtype):
+    rng = np.random.default_rng(0)
+    shapes = (
+        (512, 64),
+        (64, 256),
+        (8, 2000),
+        (16, 9, 9),
+        (3, 40, 40),
+        (1, 300, 7),
+        (2, 3, 4, 100),
+        (5000, 3),
+        (0, 5),
+        (5, 0),
+    )
+    for shape in shapes:
+        a = (4 * rng.normal(size=shape)).astype(dtype)
+        for x in (a, a.T, a[::-1], np.broadcast_to(a[:1], shape) if shape[0] else a):
+            for count in range(1, x.ndim + 1):
+                for axis in itertools.combinations(range(x.ndim), count):
+                    for keepdims in (False, True):
+                        expected = x.astype(np.complex128 if dtype == "complex64" else np.float64).sum(
+                            axis, keepdims=keepdims
+                        )
+                        found = tf.reduce_sum(tf.constant(x), axis, keepdims).numpy()
+                        assert found.dtype == dtype and found.shape == expected.shape
+                        rtol = 1e-10 if dtype == "float64" else 1e-4
+                        np.testing.assert_allclose(found, expected, rtol=rtol, atol=rtol * 4 * a.size**0.5)
+
+
+def test_shared_ones_are_not_changed():
+    x = tf.Variable(np.ones((300, 1), np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.ones((300, 20)) * 3.0 + x * 0.0
+        z = tf.reduce_sum(y, 0)
+    z.numpy()[...] = 7.0
+    tape.gradient(z, x).numpy()[...] = 5.0
+    assert (tf.reduce_sum(tf.ones((300, 20)), 0).numpy() == 300).all()

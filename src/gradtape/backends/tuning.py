@@ -57,13 +57,12 @@ FEW_TO_SUM = 1 << 10  # elements that `add.reduce` sums in the time it takes to 
 LONGEST_ROW = 1 << 10
 # The same for rows with gaps between them, against `einsum`: 2.4 for 8, 2.1 for 64; for a transposed matrix 0.8, 0.9.
 SHORT_SUM = 64
-# Rows: `add.reduce` over rows against a product with ones: of 8 elements 0.6 to 1.2 for 128, 1.8 for 256; of 128
-# elements 1.0 for 64, 1.9 for 256.
-MANY_ROWS = 1 << 7
 # Rows summed to one, in many groups: `einsum` against a product with ones, 256 groups of 2 and 8 elements: 0.3 and 0.5
 # for 4, 0.6 and 1.0 for 16, 1.6 and 2.7 for 64.
 LONG_SUM = 16
-# Elements: `add.reduce` over rows against a product with ones: 0.65 for 32768, 1.4 for 65536.
+# Elements per row: `add.reduce` of 16 rows or fewer against a product with ones: 1.9 for 81, 1.1 for 4096 (on ARM).
+WIDE_ROWS = 1 << 8
+# Elements: a product of one core with ones, to sum rows, against the general way: 0.65 for 32768, 1.4 for 65536.
 FEW_IN_ROWS = 1 << 15
 # Elements per row: a softmax along rows against one along columns: 3.4 for 8, 1.5 for 32, 0.8 for 64.
 SHORT_ROWS = 32

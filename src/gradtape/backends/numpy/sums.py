@@ -7,43 +7,53 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..tuning import ADDED_ROWS, FEW_IN_ROWS, LONG_SUM, LONGEST_ROW, MANY_ROWS, SHORT_SUM
+from ..tuning import ADDED_ROWS, FEW, LARGE, LONG_SUM, LONGEST_ROW, SHORT_SUM, WIDE_ROWS
 from .blocks import share_out
 
 
 def sum_along(x: Any, axis: tuple[int, ...]) -> Any:
     """Sums an array of floats along axes, which it removes; returns None where `add.reduce` is as fast."""
     first, end, shape = axis[0], axis[-1] + 1, x.shape
-    if first < 0 or axis != tuple(range(first, end)):
+    if first < 0 or (len(axis) > 1 and axis != tuple(range(first, end))):
         return None
     if not x.flags.c_contiguous:
         in_rows = first and end == first + 1 == len(shape)
         return np.einsum("...i->...", x) if in_rows and shape[-1] <= SHORT_SUM else None
     count, width = math.prod(shape[first:end]), math.prod(shape[end:])
-    kept = (*shape[:first], *shape[end:])
     if width <= 1:
         few = 0 < count <= LONGEST_ROW and count < x.size
-        return np.dot(x.reshape(-1, count), np.ones(count, x.dtype)).reshape(kept) if few else None
+        return np.dot(x.reshape(-1, count), _ones(count, x.dtype)).reshape(shape[:first] + shape[end:]) if few else None
     if first == 0 or math.prod(shape[:first]) == 1:
-        if count < MANY_ROWS and x.size <= FEW_IN_ROWS:
+        if count <= LONG_SUM and width > WIDE_ROWS:
             return None
-        return sum_rows(x.reshape(count, width)).reshape(kept)
+        y = sum_rows(x.reshape(count, width))
+        return y if first == 0 and len(shape) == end + 1 else y.reshape(shape[:first] + shape[end:])
     parts = x.reshape(-1, count, width)
     if count < LONG_SUM:
-        return np.einsum("ijk->ik", parts).reshape(kept)
-    y, ones = np.empty((len(parts), width), x.dtype), np.ones(count, x.dtype)
+        return np.einsum("ijk->ik", parts).reshape(shape[:first] + shape[end:])
+    y, ones = np.empty((len(parts), width), x.dtype), _ones(count, x.dtype)
     share_out(lambda part: np.matmul(ones, parts[part], out=y[part]), len(parts), x.size)
-    return y.reshape(kept)
+    return y.reshape(shape[:first] + shape[end:])
 
 
 def sum_rows(x: Any) -> Any:
     """Sums the rows of a matrix by a product with ones, several times faster than `add.reduce`."""
+    if x.size < LARGE >> 2:  # too few for several cores
+        return np.dot(_ones(x.shape[0], x.dtype), x)
     return sum(share_out(lambda part: np.ones(part.stop - part.start, x.dtype) @ x[part], x.shape[0], x.size))
+
+
+def _ones(count: int, dtype: Any) -> Any:
+    """Returns that many ones, which the caller does not change."""
+    return _few_ones(count, dtype) if count <= FEW else np.ones(count, dtype)
+
+
+_few_ones = lru_cache(256)(np.ones)
 
 
 def row_summer(width: int, dtype: Any) -> Callable[[Any], Any]:

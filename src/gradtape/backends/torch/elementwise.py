@@ -217,11 +217,11 @@ def is_slower(name: str, arrays: Sequence[Any], is_vjp: bool = False) -> bool:
 
     NumPy's loops over float16 are slow, and so are those along a short axis of broadcast operands.
     """
-    if name not in (_ARITHMETIC_VJPS if is_vjp else _ARITHMETIC) or arrays[0].dtype == np.float16:
+    if torch().get_num_threads() > 1 or name not in (_ARITHMETIC_VJPS if is_vjp else _ARITHMETIC):
         return False
     given = [x for x in arrays if x.shape]
     is_dense = all([x.shape == given[0].shape and x.flags.c_contiguous for x in given])
-    return (is_dense or max([x.shape[-1] for x in given]) > SHORT_ROWS) and torch().get_num_threads() == 1
+    return (is_dense or max([x.shape[-1] for x in given]) > SHORT_ROWS) and arrays[0].dtype != np.float16
 
 
 def compile_steps(formula: FormulaLike | None) -> Callable[..., Any] | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...backends.numpy import blocks
 from ...backends.numpy.blocks import add, product
+from ...backends.numpy.sums import sum_rows
 from ...backends.tuning import FEW_IN_ROWS, MOST_PENDING_ROWS
 from ...core.dtypes import DType
 from ...core.slices import IndexedSlices
@@ -69,7 +70,7 @@ class PendingProduct(PendingSum):
             right = _concatenate(m, self._rights, 0)
             if self._lefts[0] is None:
                 few = m is raw and right.size <= FEW_IN_ROWS
-                term = np.add.reduce(right, 0) if few else m.sum(right, axis=(0,))
+                term = sum_rows(right) if few else m.sum(right, axis=(0,))
             else:
                 left = _concatenate(m, self._lefts, 0)
                 term = product(left.T, right) if m is raw else m.matmul(left, right, transpose_a=True)
