@@ -87,9 +87,9 @@ def unbroadcast(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> Any:
     given = tuple(g.shape)
     if given == shape:
         return g
-    if given[1:] == shape and len(shape) == 1:  # the common case of a bias
-        return m.sum(g, axis=(0,), keepdims=False)
     extra = len(given) - len(shape)
+    if shape and given[extra:] == shape:  # the common case of a bias
+        return m.sum(g, axis=tuple(range(extra)), keepdims=False)
     stretched = tuple(i + extra for i, n in enumerate(shape) if n == 1 and given[i + extra] != 1)
     axes = (*range(extra), *stretched)
     return m.reshape(m.sum(g, axis=axes, keepdims=False) if axes else g, shape=shape)
