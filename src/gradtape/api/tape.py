@@ -6,7 +6,6 @@ methods that explain and measure, and `tape_arguments.py` the checks of argument
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     _Source = Tensor | Variable
     _S = TypeVar("_S", bound=_Source)
     _K = TypeVar("_K")
-
-_is_none = partial(operator.is_, None)
 
 
 class GradientTape(DerivativeMethods, InspectionMethods):
@@ -365,7 +362,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
             grads = nan_safe_gradients(self, targets, cotangents, wanted)
         if log.retain or self._finishers:
             grads = self._finish_query(log, targets, cotangents, list(flat), grads)
-        missing = any(map(_is_none, grads))
+        missing = any([g is None for g in grads])
         self.release(explainable=missing)
         if missing:
             queries.remember_missing(self, targets, wanted)

@@ -119,7 +119,10 @@ def set_recorders(recorders: tuple[Recorder, ...]) -> None:
     thread.recorders = recorders
     trace: Any = thread.trace  # which is a recorder too
     if trace is None and not recorders:
-        vars(thread).pop("recorder", None)  # falls back to the base recorder, a class attribute
+        try:
+            del thread.recorder  # falls back to the base recorder, a class attribute
+        except AttributeError:
+            pass
         return
     if trace is not None:
         told = (trace, *recorders) if trace.tracks_external and recorders else recorders
@@ -131,10 +134,10 @@ def set_recorders(recorders: tuple[Recorder, ...]) -> None:
 def leave(recorder: Recorder) -> None:
     """Deactivates a recorder, also for after the `recorded_by` block, if any, in which it exits."""
     recorders = thread.recorders
-    rest = recorders[:-1]
-    if recorders[-1:] != (recorder,) or recorder in rest:  # the thread may be attached to a tape it records on
-        rest = tuple(r for r in recorders if r is not recorder)
-    set_recorders(rest)
+    if len(recorders) == 1 and recorders[0] is recorder:
+        set_recorders(())
+    else:  # the thread may be attached to a tape it records on
+        set_recorders(tuple([r for r in recorders if r is not recorder]))
     if thread.exited is not None:
         thread.exited.append(recorder)
 

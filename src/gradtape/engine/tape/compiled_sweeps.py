@@ -36,9 +36,11 @@ def repeated_sweep(log: Log, target: int, wanted: set[int], m: Namespace | Devic
     """
     if len(log.ops) > _LONGEST or type(log.saved) is not list:  # a subclass that fetches residuals on access
         return None
-    if any(log.parents[i] is not None for i in wanted):
-        return None
-    structure = m, target, frozenset(wanted), tuple(log.ops), tuple(log.parents), tuple(log.multi_output)
+    parents = log.parents
+    for i in wanted:
+        if parents[i] is not None:
+            return None
+    structure = m, target, frozenset(wanted), tuple(log.ops), tuple(parents), tuple(log.multi_output)
     found = _made.get(structure)
     if found is not None:
         return found
