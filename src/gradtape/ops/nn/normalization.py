@@ -507,7 +507,19 @@ def _normalization_by_moments_vjp(m, g, saved, saved_of_moments):
     found = None if vjp is None else vjp(g, x, mean, variance, scale, epsilon)
     if found is None and columns:
         found = m.layer_norm_back(g, x, scale, epsilon=epsilon)
+    if found is None and type(x) is np.ndarray and 0 < x.size <= BLOCK:
+        found = _batch_norm_back(g, x, mean, variance, scale, epsilon)
     return None if found is None else (found[0], None, None, *found[1:])
+
+
+def _batch_norm_back(g, x, mean, variance, scale, epsilon):
+    """The cotangents of x, `scale r (g - mean(g) - z mean(g z))`, and of scale and shift of a batch norm."""
+    axes, n = tuple(range(x.ndim - 1)), math.prod(x.shape[:-1])
+    r = 1 / np.sqrt(variance + epsilon)
+    z = into(np.multiply, x - mean, r)
+    of_scale, of_shift = sum_of(np, g * z, axis=axes), sum_of(np, g, axis=axes)
+    of_x = into(np.subtract, g - of_shift / n, into(np.multiply, z, of_scale / n))
+    return into(np.multiply, of_x, r * scale), of_scale, of_shift
 
 
 normalization.joint = JointRule(moments, 0, (1, 2), _normalization_by_moments_vjp)
