@@ -304,7 +304,7 @@ def _channel_affine(t: Any, x: Any, centre: Any, factor: Any, shift: Any) -> Any
     if not x.numel():
         return None
     rows, mean, weight, bias = by_channel(x, centre, factor, shift)
-    return t.batch_norm(rows, weight, bias, mean, t.ones_like(mean), False, 0.0, 0.0, False).view(x.shape)
+    return t.batch_norm(rows, weight, bias, mean, t.ones_like(mean), False, 0.0, 0.0, False).view_as(x)
 
 
 @kernel("normalization", TORCH_REDUCTIONS)
@@ -314,9 +314,9 @@ def _normalization(t: Any, x: Any, mean: Any, variance: Any, scale: Any, shift: 
         return None
     if mean.ndim == 1:
         rows, mean, variance, scale, shift = by_channel(x, mean, variance, scale, shift)
-        return t.batch_norm(rows, scale, shift, mean, variance, False, 0.0, epsilon, False).view(x.shape)
+        return t.batch_norm(rows, scale, shift, mean, variance, False, 0.0, epsilon, False).view_as(x)
     rows, mean, variance = by_channel(x, mean, variance)
-    z = t.batch_norm(rows, None, None, mean, variance, False, 0.0, epsilon, False).view(x.shape)
+    z = t.batch_norm(rows, None, None, mean, variance, False, 0.0, epsilon, False).view_as(x)
     return t.addcmul(shift, z, scale)
 
 
@@ -334,10 +334,10 @@ def back_to_channels(
     rows, mean, variance, r = by_channel(x, mean, variance, r)
     # The kernel of the host reads the variance, that of a GPU `r`.
     of_x, of_scale, of_shift = t.ops.aten.native_batch_norm_backward.default(
-        cotangent.contiguous().view(rows.shape), rows, scale.contiguous(), mean, variance, mean, r, False, epsilon,
+        cotangent.contiguous().view_as(rows), rows, scale.contiguous(), mean, variance, mean, r, False, epsilon,
         [True, True, True],
     )  # fmt: skip
-    return of_x.view(x.shape), of_scale, of_shift
+    return of_x.view_as(x), of_scale, of_shift
 
 
 @kernel("normalization_back", TORCH_REDUCTIONS)
@@ -356,7 +356,7 @@ def _normalization_back(t: Any, cotangent: Any, x: Any, mean: Any, variance: Any
         cotangent.contiguous(), x.contiguous(), x.shape[-1:], mean.contiguous(), r.contiguous(), scale, scale,
         [False, True, True],
     )  # fmt: skip
-    weighed, total = weighed.view(r.shape), total.view(r.shape)
+    weighed, total = weighed.view_as(r), total.view_as(r)
     return of_x, total.mul_(r).neg_(), weighed.mul_(r).mul_(r).mul_(-0.5), of_scale, of_shift
 
 
@@ -373,9 +373,9 @@ def _normalization_by_moments_vjp(t: Any, g: Any, x: Any, mean: Any, variance: A
         return t.ops.aten.native_layer_norm_backward.default(g, x, x.shape[-1:], mean, r, scale, scale, mask)
     rows = x.view(-1, x.shape[-1])
     of_x, *others = t.ops.aten.native_batch_norm_backward.default(
-        g.view(rows.shape), rows, scale, None, None, mean, r.contiguous(), True, epsilon, mask
+        g.view_as(rows), rows, scale, None, None, mean, r.contiguous(), True, epsilon, mask
     )
-    return of_x.view(x.shape), *others
+    return of_x.view_as(x), *others
 
 
 @kernel("top_k", TORCH_ROWS)
