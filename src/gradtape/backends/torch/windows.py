@@ -12,8 +12,8 @@ from .host_kernels import cached_on, kernel, vjp
 
 Axes = tuple[int, ...]
 CHANNELS_LAST = "_channels_last"  # the attribute of a filter with its copy in another layout: see `_filter`
-# A filter's gradient from which on it is copied to the filter's own layout, since updates that read both layouts become
-# slower than the copy.
+# From this size on, a filter's gradient is copied to the layout in which optimizers have their slots: the steps of an
+# update that read both layouts become slower than the copy.
 _COPIED_FILTER_MIN_ELEMENTS = 1 << 20
 
 
@@ -66,7 +66,7 @@ class _Windows(NamedTuple):
     def filter_result(self, w: Any) -> Any:
         """Returns `(outputs, inputs, height, width)` as a filter `(*window, inputs, outputs)`.
 
-        On a device, a small filter stays a view: the launch that copies it takes longer than updates by a view.
+        On a GPU, a small one stays a view: the launch that copies it takes longer than updates by a view.
         """
         w = w.permute(2, 3, 1, 0)
         w = w if w.is_cuda and w.numel() < _COPIED_FILTER_MIN_ELEMENTS else w.contiguous()
@@ -94,7 +94,7 @@ class _Windows(NamedTuple):
         return self.result(x)
 
 
-def _filter(t: Any, w: Any, windows: _Windows) -> Any:
+def _filter(w: Any, windows: _Windows) -> Any:
     """Returns a filter `(*window, inputs, outputs)` as a view `(outputs, inputs, height, width)`.
 
     On a GPU, it has the channels last in memory, as cuDNN's kernels need it. A copy with that layout serves all
@@ -117,7 +117,7 @@ def _conv(t: Any, x: Any, w: Any, *, strides: Axes, paddings: Any, dilations: Ax
     windows = _Windows.of(strides, paddings, dilations)
     if windows is None or not x.numel() or not w.numel():
         return None
-    kernel = _filter(t, w, windows)
+    kernel = _filter(w, windows)
     image = windows.image(t, x)
     return windows.result(t.convolution(
         image, kernel, None, windows.strides, windows.paddings, windows.dilations, False, (0, 0), groups
@@ -138,7 +138,7 @@ def _conv_input(
     if windows is None or not a.numel() or not w.numel():
         return None
     x = a.new_empty((len(a), *windows.padded_size(size), w.shape[-2] * groups)).permute(0, 3, 1, 2)
-    given = windows.channels_first(a), x, _filter(t, w, windows)
+    given = windows.channels_first(a), x, _filter(w, windows)
     return windows.cotangent(_convolution_backward(t, windows, *given, groups, [True, False, False])[0])
 
 
@@ -164,7 +164,7 @@ def _conv_vjp(
     if windows is None or not g.numel() or not x.numel() or not w.numel():
         return None
     of_x, of_w, _ = _convolution_backward(
-        t, windows, windows.channels_first(g), windows.image(t, x), _filter(t, w, windows), groups, [*need, False]
+        t, windows, windows.channels_first(g), windows.image(t, x), _filter(w, windows), groups, [*need, False]
     )
     return windows.cotangent(of_x) if need[0] else None, windows.filter_result(of_w) if need[1] else None
 
@@ -177,7 +177,7 @@ def _conv_input_vjp(
     windows = _Windows.of(strides, paddings, dilations)
     if windows is None or not g.numel() or not a.numel() or not w.numel():
         return None
-    image, given, kernel = windows.image(t, g), windows.channels_first(a), _filter(t, w, windows)
+    image, given, kernel = windows.image(t, g), windows.channels_first(a), _filter(w, windows)
     kernel = kernel if kernel.is_cuda else kernel.contiguous()  # which some kernels of the CPU require
     larger = windows.output_padding(image.shape[2:], given.shape[2:], kernel.shape[2:])
     if larger is None:
