@@ -131,27 +131,15 @@ def test_the_gradient_of_logsumexp_far_from_zero_is_a_share_of_one(dtype, far):
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
 def test_sums_along_any_axes_of_any_layout(dtype):
     rng = np.random.default_rng(0)
-    shapes = (
-        (512, 64),
-        (64, 256),
-        (8, 2000),
-        (16, 9, 9),
-        (3, 40, 40),
-        (1, 300, 7),
-        (2, 3, 4, 100),
-        (5000, 3),
-        (0, 5),
-        (5, 0),
-    )
+    short = (512, 64), (64, 256), (8, 2000), (5000, 3), (0, 5), (5, 0)
+    shapes = (*short, (16, 9, 9), (3, 40, 40), (1, 300, 7), (2, 3, 4, 100))
     for shape in shapes:
         a = (4 * rng.normal(size=shape)).astype(dtype)
         for x in (a, a.T, a[::-1], np.broadcast_to(a[:1], shape) if shape[0] else a):
             for count in range(1, x.ndim + 1):
                 for axis in itertools.combinations(range(x.ndim), count):
                     for keepdims in (False, True):
-                        expected = x.astype(np.complex128 if dtype == "complex64" else np.float64).sum(
-                            axis, keepdims=keepdims
-                        )
+                        expected = x.astype(np.result_type(dtype, np.float64)).sum(axis, keepdims=keepdims)
                         found = tf.reduce_sum(tf.constant(x), axis, keepdims).numpy()
                         assert found.dtype == dtype and found.shape == expected.shape
                         rtol = 1e-10 if dtype == "float64" else 1e-4

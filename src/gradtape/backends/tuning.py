@@ -62,8 +62,7 @@ SHORT_SUM = 64
 LONG_SUM = 16
 # Elements per row: `add.reduce` of 16 rows or fewer against a product with ones: 1.9 for 81, 1.1 for 4096 (on ARM).
 WIDE_ROWS = 1 << 8
-# Elements: a product of one core with ones, to sum rows, against the general way: 0.65 for 32768, 1.4 for 65536.
-FEW_IN_ROWS = 1 << 15
+FEW_IN_ROWS = 1 << 16  # elements of rows that one core sums, as `share_out` in `backends/numpy/blocks.py` decides
 # Elements per row: a softmax along rows against one along columns: 3.4 for 8, 1.5 for 32, 0.8 for 64.
 SHORT_ROWS = 32
 TURNED_AT_ONCE = 1 << 16  # elements of short rows that are transposed at a time, to stay in the cache

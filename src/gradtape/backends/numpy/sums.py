@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tuning import ADDED_ROWS, FEW, LARGE, LONG_SUM, LONGEST_ROW, SHORT_SUM, WIDE_ROWS
+from ..tuning import ADDED_ROWS, FEW, FEW_IN_ROWS, LONG_SUM, LONGEST_ROW, SHORT_SUM, WIDE_ROWS
 from .blocks import share_out
 
 
@@ -43,7 +43,7 @@ def sum_along(x: Any, axis: tuple[int, ...]) -> Any:
 
 def sum_rows(x: Any) -> Any:
     """Sums the rows of a matrix by a product with ones, several times faster than `add.reduce`."""
-    if x.size < LARGE >> 2:  # too few for several cores
+    if x.size < FEW_IN_ROWS:
         return np.dot(_ones(x.shape[0], x.dtype), x)
     return sum(share_out(lambda part: np.ones(part.stop - part.start, x.dtype) @ x[part], x.shape[0], x.size))
 

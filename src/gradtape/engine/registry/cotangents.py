@@ -69,7 +69,7 @@ class PendingProduct(PendingSum):
             m, total = self._m, self._total
             right = _concatenate(m, self._rights, 0)
             if self._lefts[0] is None:
-                few = m is raw and right.size <= FEW_IN_ROWS
+                few = m is raw and right.size < FEW_IN_ROWS
                 term = sum_rows(right) if few else m.sum(right, axis=(0,))
             else:
                 left = _concatenate(m, self._lefts, 0)
