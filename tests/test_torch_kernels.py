@@ -380,3 +380,22 @@ def _summed(x, shape):
     """Sums an array over the axes along which an array of `shape` is broadcast to it."""
     x = x.sum(axis=tuple(range(x.ndim - len(shape))))
     return x.sum(axis=tuple(i for i, n in enumerate(shape) if n == 1), keepdims=True).reshape(shape)
+
+
+@FLOATS
+def test_slopes_of_gelu_are_the_same_beside_numbers_that_overflow(dtype):
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=SIZE) * 10.0 ** rng.uniform(-8, 12, SIZE)).astype(dtype)
+    weights = tf.constant(rng.normal(size=SIZE).astype(dtype))
+
+    def slopes(array):
+        x = tf.constant(array)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.gelu(x, approximate=True)
+        return tape.gradient(y, x, output_gradients=weights).numpy()
+
+    before = slopes(x)
+    x[0] = np.inf
+    assert np.isfinite(before).all() and np.isnan(slopes(x)[0])
+    np.testing.assert_array_equal(slopes(x)[1:], before[1:])

@@ -135,8 +135,13 @@ def _relu_vjp(g: Any, y: Any) -> Any:
 
 def _gelu_tanh_vjp(g: Any, x: Any) -> Any:
     """Clamps `x`, whose cube may be infinite: beyond 30 the slope is 0 or 1. It is NaN for infinity, like the rule."""
-    slopes = torch().ops.aten.gelu_backward.default(g, x.clamp(-30, 30), approximate="tanh")
-    return slopes.add_(x - x)
+    t = torch()
+    backward = t.ops.aten.gelu_backward.default
+    if x.is_cpu:  # a GPU would wait for the answer
+        slopes = backward(g, x, approximate="tanh")
+        if t.isfinite(slopes.sum()):
+            return slopes
+    return backward(g, x.clamp(-30, 30), approximate="tanh").add_(x - x)
 
 
 def _log_sigmoid_vjp(g: Any, x: Any) -> Any:
