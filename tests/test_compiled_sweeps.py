@@ -229,6 +229,22 @@ def test_hooks_finishers_persistent_and_nested_tapes(straight):
             tape.gradient(y, v)
 
 
+def test_persistent_tapes_keep_their_residuals(straight):
+    v, w = tf.Variable(rng.normal(size=(3, 4))), tf.Variable(rng.normal(size=4))
+
+    def compute():
+        with tf.GradientTape(persistent=True) as tape:
+            x = tf.tanh(v * w) + w
+            y, z = tf.reduce_sum(x * x), tf.reduce_max(tf.concat([x, tf.exp(x)], 0))
+        found = [*tape.gradient(y, [v, w]), tape.gradient(z, w), tape.gradient(y, v)]
+        again = tape.gradient(z, [w, v])
+        with tape:
+            more = tf.sin(y) * tf.reduce_sum(w)
+        return [*found, *again, tape.gradient(more, w)]
+
+    assert_repeats(compute, straight, times=5)
+
+
 def test_an_error_on_the_way_uses_the_tape_up(straight, monkeypatch):
     failing = False
     rule = transcendental.tanh.first.vjp_raw

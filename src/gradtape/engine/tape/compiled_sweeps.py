@@ -23,13 +23,13 @@ _TIMES = 30
 _LONGEST = 2048  # records
 _MOST_KNOWN = 64  # structures
 
-Sweep = Callable[[Log, Any], dict[int, Any]]
+Sweep = Callable[[Log, list[Any], Any], dict[int, Any]]  # of a log, its residuals and the target's cotangent
 _times: dict[Any, int] = {}  # by structure: how often it has occurred
 _made: dict[Any, Sweep] = {}
 
 
 def repeated_sweep(log: Log, target: int, wanted: set[int], m: Namespace | DeviceOps) -> Sweep | None:
-    """Returns a compiled sweep from the target's cotangent to the `wanted` ones; it releases the log's residuals.
+    """Returns a compiled sweep from the target's cotangent to the `wanted` ones; it empties the list of residuals.
 
     It computes with bare arrays: `m` is `raw` or a device's namespace. Returns None if the structure has not occurred
     often enough, or if a wanted position is not a leaf.
@@ -76,9 +76,9 @@ def _lines(log: Log, target: int, wanted: set[int]) -> Iterator[str]:
     """Yields the lines of code: `g7` is the cotangent at position 7, `s7` are its residuals."""
     path = between(log, [target], wanted)
     need = set(path)
-    yield f"def sweep(log, g{target}):"
-    yield "".join(f"s{i}, " if i in need else "_, " for i in range(len(log.ops))) + "= log.saved"
-    yield "log.saved.clear()"
+    yield f"def sweep(log, saved, g{target}):"
+    yield "".join(f"s{i}, " if i in need else "_, " for i in range(len(log.ops))) + "= saved"
+    yield "saved.clear()"
     yield "owned = set()"  # see `joined`
     yield "".join(f"g{i} = " for i in range(len(log.ops)) if i != target) + "None"
     reached = {target}

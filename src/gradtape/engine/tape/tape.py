@@ -231,15 +231,16 @@ class Tape(dispatch.Block):
         if not seeds or not wanted:
             return SparseCotangents(seeds)
         grads: list[Any] | SparseCotangents
-        once = self._releases_early and not (self._persistent or log.backward_may_raise or self._hooks)
-        checked = modes.active and modes.checks_values()
-        release = once and not log.retain and not checked
+        usual = self._releases_early and not (log.backward_may_raise or self._hooks)
+        once = usual and not self._persistent
+        unchecked = not (modes.active and modes.checks_values()) and not log.retain
+        release = once and unchecked
         try:
-            if release and m is not ops and len(seeds) == 1:
+            if usual and unchecked and m is not ops and len(seeds) == 1:
                 (target,) = seeds
                 straight = repeated_sweep(log, target, wanted, m)
                 if straight is not None:
-                    return straight(log, seeds[target])
+                    return straight(log, log.saved if release else log.saved.copy(), seeds[target])
             if once and not log.constants and wanted >= log.leaves:
                 # A single query for every leaf: every record leads to a leaf, so pruning would remove nothing.
                 order: Any = range(max(seeds), min(wanted) - 1, -1)
