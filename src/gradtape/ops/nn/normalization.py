@@ -427,6 +427,9 @@ def _moments(xp, x, *, axis, keepdims=True):
         return tuple(a.reshape(shape) for a in found)
     mean = sum_of(xp, x, axis=axis, keepdims=True) / n
     d = x - mean
+    if xp is np and _of_rows(x.shape, axis) and x.dtype.char in "fd":
+        variance = np.vecdot(d, d) / x.dtype.type(n)
+        return (mean, variance[..., None]) if keepdims else (mean[..., 0], variance)
     variance = sum_of(xp, into(xp.multiply, d, d), axis=axis, keepdims=keepdims) / n
     return mean if keepdims else mean.reshape(variance.shape), variance
 
@@ -505,21 +508,26 @@ def _normalization_by_moments_vjp(m, g, saved, saved_of_moments):
         return None
     vjp = joint_vjp_kernel(m, "normalization")
     found = None if vjp is None else vjp(g, x, mean, variance, scale, epsilon)
+    if found is None and type(x) is np.ndarray and 0 < x.size <= BLOCK:
+        found = _norm_back(g, x, mean, variance, scale, epsilon)
     if found is None and columns:
         found = m.layer_norm_back(g, x, scale, epsilon=epsilon)
-    if found is None and type(x) is np.ndarray and 0 < x.size <= BLOCK:
-        found = _batch_norm_back(g, x, mean, variance, scale, epsilon)
     return None if found is None else (found[0], None, None, *found[1:])
 
 
-def _batch_norm_back(g, x, mean, variance, scale, epsilon):
-    """The cotangents of x, `scale r (g - mean(g) - z mean(g z))`, and of scale and shift of a batch norm."""
+def _norm_back(g, x, mean, variance, scale, epsilon):
+    """The cotangents of x, `r (u - mean(u) - z mean(u z))`, and of scale and shift of a batch or layer norm."""
     axes, n = tuple(range(x.ndim - 1)), math.prod(x.shape[:-1])
     r = 1 / np.sqrt(variance + epsilon)
     z = into(np.multiply, x - mean, r)
     of_scale, of_shift = sum_of(np, g * z, axis=axes), sum_of(np, g, axis=axes)
-    of_x = into(np.subtract, g - of_shift / n, into(np.multiply, z, of_scale / n))
-    return into(np.multiply, of_x, r * scale), of_scale, of_shift
+    if _has_columns(x, mean):
+        u, n = g * scale, x.shape[-1]
+        means = sum_of(np, u, axis=(x.ndim - 1,), keepdims=True) / n, np.vecdot(u, z)[..., None] / n
+    else:  # the means are those of g, and the scale is a factor of all terms
+        u, r, means = g, r * scale, (of_shift / n, of_scale / n)
+    u = into(np.subtract, u - means[0], into(np.multiply, z, means[1]))
+    return into(np.multiply, u, r), of_scale, of_shift
 
 
 normalization.joint = JointRule(moments, 0, (1, 2), _normalization_by_moments_vjp)
