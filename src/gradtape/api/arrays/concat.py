@@ -31,9 +31,9 @@ def concat(values: ValueLike, axis: AxisLike, name: str = "concat") -> Tensor:
     tensors = to_tensors(values, "ConcatV2")
     if len(tensors) == 1:
         return identity(tensors[0])
-    at = integers(axis, "ConcatV2").reshape(-1)
-    if not tensors or at.size != 1:
-        raise errors.InvalidArgumentError(f"ConcatOp : needs tensors and one axis, got {len(tensors)} and {at.size}")
+    at = [axis] if type(axis) is int else integers(axis, "ConcatV2").reshape(-1).tolist()
+    if not tensors or len(at) != 1:
+        raise errors.InvalidArgumentError(f"ConcatOp : needs tensors and one axis, got {len(tensors)} and {len(at)}")
     n = len(tensors[0].dims)
     if not n:
         raise errors.InvalidArgumentError("ConcatOp : Can't concatenate scalars (use tf.stack instead) [Op:ConcatV2]")
@@ -41,10 +41,11 @@ def concat(values: ValueLike, axis: AxisLike, name: str = "concat") -> Tensor:
         raise errors.InvalidArgumentError(
             f"ConcatOp : Expected concatenating dimensions in the range [{-n}, {n}), but got {at[0]} [Op:ConcatV2]"
         )
-    where = int(at[0]) % n
+    where = at[0] % n
     first = tensors[0].dims
+    before, after = first[:where], first[where + 1 :]
     for i, x in enumerate(tensors):
-        if len(x.dims) != n or any(p != q for k, (p, q) in enumerate(zip(first, x.dims, strict=True)) if k != where):
+        if len(x.dims) != n or x.dims[:where] != before or x.dims[where + 1 :] != after:
             raise errors.InvalidArgumentError(
                 f"ConcatOp : Ranks and all dimensions but {where} of the inputs should match: shape[0] = {list(first)} "
                 f"vs. shape[{i}] = {list(x.dims)} [Op:ConcatV2]"
