@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from ...core import dtypes, errors
@@ -110,12 +111,27 @@ def checked_paddings(
     first: bool,
 ) -> tuple[tuple[int, int], ...]:
     """`paddings_of`, after checking that the window fits. An output of size 0 is an error in functions only."""
+    is_eager = dispatch.thread.trace is None
+    if isinstance(padding, str):
+        return _named_paddings(padding, tuple(space), tuple(window), tuple(strides), tuple(dilations), is_eager)
     pairs = paddings_of(padding, space, window, strides, dilations, first)
-    if padding == "SAME":
-        return pairs
     if min(map(min, pairs), default=0) < 0:
         raise errors.InvalidArgumentError(f"All elements of explicit_paddings must be nonnegative, got {padding}")
-    is_eager = dispatch.thread.trace is None
+    _check_window(pairs, space, window, strides, dilations, is_eager)
+    return pairs
+
+
+@lru_cache(maxsize=1024)
+def _named_paddings(padding: str, space: Any, window: Any, strides: Any, dilations: Any, is_eager: bool) -> Any:
+    """`checked_paddings` for "SAME" and "VALID"."""
+    pairs = paddings_of(padding, space, window, strides, dilations, False)
+    if padding != "SAME":
+        _check_window(pairs, space, window, strides, dilations, is_eager)
+    return pairs
+
+
+def _check_window(pairs: Any, space: Any, window: Any, strides: Any, dilations: Any, is_eager: bool) -> None:
+    """Raises if a window does not fit into the padded image."""
     for size, k, d, stride, pair in zip(space, window, dilations, strides, pairs, strict=True):
         whole, extent = size + sum(pair), (k - 1) * d + 1
         if whole < extent - (2 * stride - 1 if is_eager else 0):  # TensorFlow's kernels round the size towards 0
@@ -124,7 +140,6 @@ def checked_paddings(
                 f"{whole}. A window of {k} with dilation {d} does not fit into {size} values with padding {pair}. Use "
                 "padding='SAME' or a smaller window"
             )
-    return pairs
 
 
 def to_channels_last(x: Tensor, first: bool) -> Tensor:
