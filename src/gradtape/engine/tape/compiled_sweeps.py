@@ -6,7 +6,7 @@ variables, and what `backprop.sweep` decides for every record is decided at code
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..registry.cotangents import DEFERRED, PendingSum, materialize
@@ -72,65 +72,99 @@ def _straight_line(log: Log, target: int, wanted: set[int], m: Namespace | Devic
     return names.pop("sweep")
 
 
+class _Variables(dict[int, str]):
+    """The local variables that hold cotangents, by position. They are None while they hold none.
+
+    A variable is used again once the record of its position is done. One for each record would need a frame that fills
+    the chunk of memory from which CPython takes frames: every call would get a new chunk from the system.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._free: list[str] = []
+
+    def __missing__(self, position: int) -> str:
+        if not self._free:
+            self.names.append(f"g{len(self.names)}")
+            self._free.append(self.names[-1])
+        self[position] = self._free.pop()
+        return self[position]
+
+    def release(self, positions: range) -> str:
+        """Returns the line after the record of these positions."""
+        names = [self.pop(at) for at in positions if at in self]
+        self._free += names
+        return "".join(f"{name} = " for name in names) + "None"
+
+
 def _lines(log: Log, target: int, wanted: set[int]) -> Iterator[str]:
-    """Yields the lines of code: `g7` is the cotangent at position 7, `s7` are its residuals."""
+    """Yields the lines of code."""
     path = between(log, [target], wanted)
-    need = set(path)
-    yield f"def sweep(log, saved, g{target}):"
-    yield "".join(f"s{i}, " if i in need else "_, " for i in range(len(log.ops))) + "= saved"
-    yield "saved.clear()"
+    variables = _Variables()
+    yield f"def sweep(log, saved, {variables[target]}):"
+    records = list(_records(log, path, wanted, variables))
+    others = sorted(set(range(len(log.ops))).difference(path))
+    if others:
+        yield f"for i in {tuple(others)}: saved[i] = None"
     yield "owned = set()"  # see `joined`
-    yield "".join(f"g{i} = " for i in range(len(log.ops)) if i != target) + "None"
-    reached = {target}
+    yield "".join(f"{name} = " for name in variables.names[1:]) + "g = None"
+    yield from records
+    yield "saved.clear()"
+    yield f"return {{{', '.join(f'{i}: {variables.get(i)}' for i in sorted(wanted))}}}"
+
+
+def _records(log: Log, path: Sequence[int], wanted: set[int], variables: _Variables) -> Iterator[str]:
+    """Yields the lines of all records, the last one first; `saved[7]` are the residuals of the one at position 7."""
+    need = set(path)
     for i in reversed(path):
         op, parents = log.ops[i], log.parents[i]
         if op is None:
-            if parents is None:
-                yield f"if isinstance(g{i}, PendingSum): g{i} = g{i}.value()"
+            if parents is None and i in variables:
+                g = variables[i]
+                yield f"if isinstance({g}, PendingSum): {g} = {g}.value()"
             continue
-        count = len(log.multi_output[i]) if i in log.multi_output else 1
-        outputs = [f"g{at}" for at in range(i, i + count)]
-        yield f"if {' or '.join(f'{g} is not None' for g in outputs)}:"
+        outputs = range(i, i + (len(log.multi_output[i]) if i in log.multi_output else 1))
+        given = [variables.get(at) for at in outputs]
+        yield f"if {' or '.join(f'{g} is not None' for g in given if g is not None)}:"
         if i in log.multi_output:
-            yield f"    g{i} = of_all_outputs(m, ({', '.join(outputs)},), log.multi_output[{i}], {op.takes_none})"
+            g = "g"
+            yield f"    g = of_all_outputs(m, ({', '.join(map(str, given))},), log.multi_output[{i}], {op.takes_none})"
         else:
-            yield f"    if type(g{i}) in DEFERRED: g{i} = materialize(m, g{i})"
+            g = variables[i]
+            yield f"    if type({g}) in DEFERRED: {g} = materialize(m, {g})"
         if type(parents) is int:
-            yield f"    {_taken(parents, reached, f'vjp{i}(m, g{i}, s{i})')}"
+            yield f"    {_taken(parents, variables, f'vjp{i}(m, {g}, saved[{i}])')}"
         else:
             parents = tuple([p if p in need else -1 for p in parents])
             # A rule that its family did not generate may return more cotangents than requested, which `sweep` ignores.
             exact = op.family != "opaque"
-            cotangents = f"vjp{i}(m, g{i}, s{i}, {parents})"
+            cotangents = f"vjp{i}(m, {g}, saved[{i}], {parents})"
             inner = None if op.joint is None else inner_of(log, op, parents, wanted)
             if inner is not None:
-                cotangents = f"joint_cotangents(op{i}, m, g{i}, s{i}, s{inner}) or {cotangents}"
-            for line in _all_taken(parents, reached, cotangents, exact):
+                cotangents = f"joint_cotangents(op{i}, m, {g}, saved[{i}], saved[{inner}]) or {cotangents}"
+            for line in _all_taken(parents, variables, cotangents, exact):
                 yield f"    {line}"
-        yield f"del s{i}, {', '.join(outputs)}"
-    yield f"return {{{', '.join(f'{i}: g{i}' for i in sorted(wanted))}}}"
+        yield f"saved[{i}] = g = {variables.release(outputs)}"
 
 
-def _taken(position: int, reached: set[int], cotangent: str) -> str:
+def _taken(position: int, variables: _Variables, cotangent: str) -> str:
     """The line that stores or accumulates the cotangent of one argument."""
-    if position in reached:
-        return f"g{position} = joined(m, g{position}, {cotangent}, {position}, owned)"
-    reached.add(position)
-    return f"g{position} = {cotangent}"
+    if position in variables:
+        return f"{variables[position]} = joined(m, {variables[position]}, {cotangent}, {position}, owned)"
+    return f"{variables[position]} = {cotangent}"
 
 
-def _all_taken(parents: tuple[int, ...], reached: set[int], cotangents: str, exact: bool) -> Iterator[str]:
+def _all_taken(parents: tuple[int, ...], variables: _Variables, cotangents: str, exact: bool) -> Iterator[str]:
     """The lines that store or accumulate the cotangents of all arguments; an argument at -1 is not on the tape.
 
     With `exact`, the rule returns exactly one cotangent for each argument.
     """
     new = [p for p in parents if p >= 0]
-    if exact and len(set(new)) == len(new) and reached.isdisjoint(new):
-        reached.update(new)
-        yield "".join(f"g{p}, " if p >= 0 else "_, " for p in parents) + f"= {cotangents}"
+    if exact and len(set(new)) == len(new) and variables.keys().isdisjoint(new):
+        yield "".join(f"{variables[p]}, " if p >= 0 else "_, " for p in parents) + f"= {cotangents}"
         return
     yield f"gs = {cotangents}"
     for nth, p in enumerate(parents):
         if p >= 0:
-            yield _taken(p, reached, f"gs[{nth}]")
+            yield _taken(p, variables, f"gs[{nth}]")
     yield "del gs"
