@@ -37,6 +37,9 @@ class ProgramWriter:
 
     def __init__(self, graph: Graph, targets: Mapping[Value, str] | None = None) -> None:
         self.names: dict[Value, str] = {v: f"x{i}" for i, v in enumerate(graph.all_inputs)}
+        # Names of deleted values, which are used again. A variable for each value would need a frame that fills the
+        # chunk of memory from which CPython takes frames: every call would get a new chunk from the system.
+        self._free: list[str] = []
         self._targets = targets or {}
         self.globals: dict[str, Any] = {}
         self.lines: list[str] = []
@@ -55,7 +58,7 @@ class ProgramWriter:
             constant = np.asarray(value.constant) if as_array else value.constant
             return self._global(constant, "c", (id(value), as_array))
         if name is None:
-            name = self.names[value] = f"t{len(self.names)}"
+            name = self.names[value] = self._free.pop() if self._free else f"t{len(self.names)}"
         return name
 
     def _add(self, node: Node, dying: Sequence[Value], written: Value | None) -> None:
@@ -68,7 +71,9 @@ class ProgramWriter:
         line = f"{made}{',' * node.several} = {call}" if made and made != out else call
         if target is not None and target != out:
             line = f"{line}; {self._global(np.copyto, 'copyto')}({target}, {made})"
-        dead = f"; del {', '.join(self.name(v) for v in dying)}" if dying else ""
+        released = [self.name(v) for v in dying]
+        dead = f"; del {', '.join(released)}" if released else ""
+        self._free += released
         self.lines.append(f"{line}{dead}")
         self.lined.append(node)
 
