@@ -317,9 +317,9 @@ def test_the_environment_turns_it_off(choice):
     assert done.stdout.split() == [str(choice != "numpy")] * 2
 
 
-@pytest.mark.parametrize("label", [-1, 8, -100])
+@pytest.mark.parametrize("label", [-1, 8, -100, -(1 << 63)])
 def test_labels_out_of_range_are_reported(label):
-    labels, logits = np.zeros(1024, np.int32), np.zeros((1024, 8), np.float32)
+    labels, logits = np.zeros(1024, np.int32 if abs(label) < 1 << 31 else np.int64), np.zeros((1024, 8), np.float32)
     labels[5] = label
     with pytest.raises(tf.errors.InvalidArgumentError, match=f"Received a label value of {label} which is outside"):
         tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)

@@ -43,7 +43,7 @@ __all__ = [
     "inverse_deviation", "windows",
 ]  # fmt: skip
 Axes = tuple[int, ...]
-_NO_LABEL = -(1 << 63)  # the label that a loss ignores: labels that are out of range raise
+_NO_LABEL = -(1 << 63)  # the label that a loss ignores; others that are out of range raise
 
 
 @kernel("cast", TORCH_FORMULAS, dtypes="ef")
@@ -268,7 +268,9 @@ def _positions(t: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
 @kernel("sparse_softmax_cross_entropy", TORCH_PASSES, 1)
 def _sparse_softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
     if logits.is_cpu and logits.ndim == 2:
-        return t._C._nn.nll_loss_nd(t.log_softmax(logits, -1), labels.to(t.int64), None, 0, _NO_LABEL)
+        # The ignored label, which is also what NaN is cast to, raises as well.
+        labels = labels.clamp_min(-1) if labels.dtype is t.int64 else labels.to(t.int64)
+        return t._C._nn.nll_loss_nd(t.log_softmax(logits, -1), labels, None, 0, _NO_LABEL)
     positions, invalid = _positions(t, labels, logits)
     y = t.log_softmax(logits, -1).gather(-1, positions).squeeze(-1).neg_()
     return y if invalid is None else y.masked_fill_(invalid, math.nan)
