@@ -233,3 +233,17 @@ def test_filters_take_over_the_layout_of_kernels(gpu, monkeypatch, kept):
         expected, expected_held = trained()
     for a, b in zip((*weights, *held), (*expected, *expected_held), strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-3, atol=1e-5)
+
+
+def test_variables_of_inference_mode_are_updated_outside_of_it(gpu):
+    """PyTorch does not overwrite tensors that were created in its inference mode."""
+    import torch
+
+    with torch.inference_mode():
+        v = tf.Variable(tf.zeros([2, 2]))
+    v.assign_add(tf.ones([2, 2]))
+    v.scatter_sub(tf.IndexedSlices(tf.ones([1, 2]), tf.constant([0])))
+    with torch.inference_mode():
+        v.assign_add(tf.ones([2, 2]))
+    v.assign_sub(tf.fill([2, 2], 3.0))
+    assert v.numpy().tolist() == [[-2.0, -2.0], [-1.0, -1.0]]

@@ -145,7 +145,8 @@ class TorchModule(ArrayModule):
 
     def has_own_memory(self, array: Any) -> bool:
         # Memory from XLA, which XLA may still use, is not resizable: PyTorch did not allocate it.
-        if _count_storage_uses is None or array._use_count() > 1:
+        # PyTorch does not overwrite tensors of its inference mode outside of that mode.
+        if _count_storage_uses is None or array._use_count() > 1 or array.is_inference():
             return False
         storage = array.untyped_storage()
         # Python's references do not tell whether a view, its base or XLA shares the memory. The tensor is a use of its
