@@ -166,11 +166,12 @@ def test_the_slope_of_log_sigmoid_is_that_of_the_host(gpu):
             np.testing.assert_allclose(found, slope(dtype), rtol=rtol, atol=1e-7 if dtype == "float16" else 0)
 
 
-def test_determinism_restores_the_mode_of_pytorch():
+def test_determinism_restores_the_modes_of_pytorch(monkeypatch):
     import torch
 
-    for mode in (0, 2):
+    for mode, fills in ((0, True), (2, False)):
         torch.set_deterministic_debug_mode(mode)
+        monkeypatch.setattr(torch.utils.deterministic, "fill_uninitialized_memory", fills)
         device.use_deterministic_algorithms(False)
         assert torch.get_deterministic_debug_mode() == mode
         for _ in range(2):
@@ -179,6 +180,7 @@ def test_determinism_restores_the_mode_of_pytorch():
         for _ in range(2):
             device.use_deterministic_algorithms(False)
         assert torch.get_deterministic_debug_mode() == mode
+        assert torch.utils.deterministic.fill_uninitialized_memory is fills
     torch.set_deterministic_debug_mode(0)
 
 

@@ -204,19 +204,21 @@ def use_tensor_float_32(enabled: bool) -> None:
     torch.backends.cudnn.allow_tf32 = enabled
 
 
-_modes_before: list[int] = []  # PyTorch's own mode, which the program may have set, while gradtape's is in effect
+# PyTorch's own modes, which the program may have set, while gradtape's are in effect.
+_modes_before: list[tuple[int, bool]] = []
 
 
 def use_deterministic_algorithms(enabled: bool) -> None:
     """Sets whether a GPU adds in the same order in every run; PyTorch warns of kernels that cannot."""
     if enabled and not _modes_before:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # without which cuBLAS cannot
-        _modes_before.append(torch.get_deterministic_debug_mode())
-        torch.set_deterministic_debug_mode(max(_modes_before[0], 1))
+        mode = torch.get_deterministic_debug_mode()
+        _modes_before.append((mode, torch.utils.deterministic.fill_uninitialized_memory))
+        torch.set_deterministic_debug_mode(max(mode, 1))
         torch.utils.deterministic.fill_uninitialized_memory = False  # kernels write all that they read
     elif not enabled and _modes_before:
-        torch.set_deterministic_debug_mode(_modes_before.pop())
-        torch.utils.deterministic.fill_uninitialized_memory = True
+        mode, torch.utils.deterministic.fill_uninitialized_memory = _modes_before.pop()
+        torch.set_deterministic_debug_mode(mode)
 
 
 @cache
