@@ -340,7 +340,9 @@ def broadcast_view(x: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 
 
 @functools.lru_cache(maxsize=1024)
-def _broadcast_strides(dims: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+def _broadcast_strides(
+    dims: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]
+) -> tuple[int, ...] | None:
     """The strides of an array, broadcast to `shape`; None if that is not possible, or the array is empty."""
     added = len(shape) - len(dims)
     if added < 0 or 0 in dims or any(n not in (1, m) for n, m in zip(dims, shape[added:], strict=True)):

@@ -59,7 +59,7 @@ def named_rows(
     if has_axis:
         at = row_numbers(dims, indices)
     elif type(indices) is DeviceTensor and indices.dtype in (dtypes.int32, dtypes.int64):
-        at = indices  # kernels on a device check them, and those on the host require it
+        at = indices  # kernels on a device handle those out of range, and do not raise for them
     else:
         at = row_numbers(dims, ops.reshape(indices, shape=(*indices.dims, 1)))
     if values.dims != expected:

@@ -136,7 +136,10 @@ def add(a: Any, b: Any) -> Any:
 
 
 def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
-    """Computes `total += term`, or `total -= term`, in place and on all cores where that pays."""
+    """Computes `total += term`, or `total -= term`, in place and on all cores where that pays.
+
+    The arrays share no memory.
+    """
     if total.size >= _MANY and total.shape == term.shape and total.dtype == term.dtype:
         if _by_torch(ufunc, total, term, total):
             return

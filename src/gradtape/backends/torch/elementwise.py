@@ -139,7 +139,7 @@ def _gelu_tanh_vjp(g: Any, x: Any) -> Any:
     backward = t.ops.aten.gelu_backward.default
     if x.is_cpu:  # a GPU would wait for the answer
         slopes = backward(g, x, approximate="tanh")
-        if t.isfinite(slopes.sum()):
+        if math.isfinite(slopes.sum().item()):
             return slopes
     return backward(g, x.clamp(-30, 30), approximate="tanh").add_(x - x)
 

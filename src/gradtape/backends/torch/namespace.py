@@ -131,8 +131,7 @@ class TorchNamespace:
 
     # Functions beyond the standard, with arguments beyond it, or without its promotion of dtypes.
 
-    def matmul(self, a: Any, b: Any) -> Any:
-        return multiply_matrices(a, b)
+    matmul = staticmethod(multiply_matrices)
 
     def astype(self, x: Any, dtype: Any, copy: bool = True) -> Any:
         return x.to(dtype_of(dtype))
