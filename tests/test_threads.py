@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import gradtape as tf
 from gradtape.backends.numpy import blocks, threads
 from gradtape.backends.numpy.threads import together
 from gradtape.engine.run import dispatch
+from gradtape.engine.tape.log import Log
 from gradtape.graph.ir.graph import replay
 
 
@@ -265,6 +267,24 @@ def test_a_closed_tape_may_be_asked_by_another_thread():
     other.start()
     other.join(20)
     assert found == [6.0]
+
+
+def test_tapes_of_several_threads_watch_one_tensor(monkeypatch):
+    x, leaf = tf.constant(3.0), Log._leaf
+
+    def slow_leaf(log):
+        time.sleep(0.001)  # other threads run before the tracer is written
+        return leaf(log)
+
+    monkeypatch.setattr(Log, "_leaf", slow_leaf)
+
+    def work(number):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * float(number)
+        assert float(tape.gradient(y, x)) == number
+
+    in_threads(work, count=4, times=10)
 
 
 def test_what_is_read_before_an_update_of_another_thread_keeps_its_value():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
+from threading import RLock
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from weakref import ref
@@ -21,6 +22,7 @@ from ..run.dispatch import entry, next_level
 from ..run.protocols import OpLike, Outputs, Recorder, Tracers, VariableLike
 
 _living: dict[int, Any] = {}  # every existing recorder, by the id of its key
+_watching = RLock()  # tapes of several threads may watch one tensor, and each extends the tracer that it has read
 
 
 def new_key(recorder: Recorder) -> object:
@@ -304,18 +306,19 @@ class Log(Recorder):
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
-        tracers = tensor.tracers
-        if tracers is not None:
-            if entry(tracers, self.key) is not None:
-                return
-            tracers = living(tracers)
-        position = self._leaf()
-        self.watched.append(position)
-        if tracers is None:
-            tensor.tape_id = self.key
-            tensor.tracer = position
-        else:
-            tensor.tracer = (self.key, position, tracers)
+        with _watching:
+            tracers = tensor.tracers
+            if tracers is not None:
+                if entry(tracers, self.key) is not None:
+                    return
+                tracers = living(tracers)
+            position = self._leaf()
+            self.watched.append(position)
+            if tracers is None:
+                tensor.tape_id = self.key
+                tensor.tracer = position
+            else:
+                tensor.tracer = (self.key, position, tracers)
 
     def watch_variable(self, variable: VariableLike) -> int:
         """Makes `variable` a leaf of this log and returns its position."""
