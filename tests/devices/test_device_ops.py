@@ -353,3 +353,14 @@ def test_gradients_of_batch_norms_use_the_deviation(gpu):
         expected = gradients()
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("f", [tf.atan2, tf.math.xlogy, tf.math.floordiv, tf.math.floormod, tf.math.igamma])
+def test_kernels_that_read_no_numbers_get_scalars_as_tensors(f):
+    with on_host():
+        x, s = tf.constant([[1.0, 2.0], [3.0, 4.5]]), tf.constant(2.0)
+        there = send_to_device(MODULE, x)
+        for found, expected in ((f(there, s), f(x, s)), (f(s, there), f(s, x))):
+            assert type(found) is DeviceTensor
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-6)
+    assert ON_GPU or not MODULE.by_way_of_host
