@@ -271,9 +271,16 @@ class TorchNamespace:
         if array.is_complex() and array.is_cuda:  # PyTorch multiplies them on the host only
             return self.scatter(ufunc, array.cpu(), key.cpu(), values.cpu()).to(array.device)
         names = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}
-        rows, whole = key.reshape(-1).to(torch.int64), values.reshape(-1, *array.shape[1:])
-        places = rows.reshape(-1, *(1,) * (array.ndim - 1)).expand(whole.shape)
-        return array.scatter_reduce_(0, places, whole.to(array.dtype), names[ufunc])
+        size = array.shape[0]
+        if not size:
+            return array
+        rows, whole = key.reshape(-1), values.reshape(-1, *array.shape[1:]).to(array.dtype)
+        places = move_inside(rows, size)
+        if places is not rows:  # nothing is combined with a row out of range, as in TensorFlow
+            outside = (rows != places).reshape(-1, *(1,) * (array.ndim - 1))
+            whole = torch.where(outside, 1 if ufunc == "multiply" else array[places], whole)
+        places = places.to(torch.int64).reshape(-1, *(1,) * (array.ndim - 1)).expand(whole.shape)
+        return array.scatter_reduce_(0, places, whole, names[ufunc])
 
     def unsigned_remainder(self, x: Any, n: Any) -> Any:
         """The remainder of 64 bits read as an unsigned number; `n` is below 2**62."""
