@@ -198,17 +198,17 @@ def _normalized(
     return ops.normalization(x, center, spread, scale, shift, epsilon=epsilon)
 
 
-def _as_row(a: Tensor, of: tuple[int, ...], dtype: DType) -> Tensor | None:
-    """Returns `a`, if it has a number for each channel of a tensor of shape `of`, as a row; None otherwise.
+def _as_row(a: Tensor, x_dims: tuple[int, ...], dtype: DType) -> Tensor | None:
+    """Returns `a`, if it has a number for each channel of a tensor of shape `x_dims`, as a row; else None.
 
     It may have the shape `(1, 1, 1, channels)`, too.
     """
-    dims, channels = a.dims, of[-1:]
+    dims, channels = a.dims, x_dims[-1:]
     if a.dtype is not dtype or dims[-1:] != channels:
         return None
     if len(dims) == 1:
         return a
-    if len(dims) > len(of) or any(n != 1 for n in dims[:-1]):
+    if len(dims) > len(x_dims) or any(n != 1 for n in dims[:-1]):
         return None
     return ops.reshape(a, shape=channels)
 
