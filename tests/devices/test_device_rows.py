@@ -197,11 +197,11 @@ def test_the_default_cotangent_is_not_overwritten(gpu):
         assert v.numpy() == 3.0
 
 
-@pytest.mark.parametrize("name", ["scatter_max", "scatter_min"])
+@pytest.mark.parametrize("name", ["scatter_max", "scatter_min", "scatter_mul"])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int64"])
 def test_rows_out_of_range_are_combined_with_nothing(gpu, name, dtype):
     v = tf.Variable(tf.cast([[1, 2], [3, 4], [5, 6]], dtype))
     ids = tf.constant([2, -1, 0, 3, 100], tf.int64) * tf.constant(1, tf.int64)  # computed there: not known to be inside
     getattr(v, name)(tf.IndexedSlices(tf.cast([[9, 0], [7, 7], [0, 9], [7, 7], [7, 7]], dtype), ids))
-    combine = np.maximum if name == "scatter_max" else np.minimum
+    combine = {"scatter_max": np.maximum, "scatter_min": np.minimum, "scatter_mul": np.multiply}[name]
     assert v.numpy().tolist() == [*combine([[1, 2]], [[0, 9]]).tolist(), [3, 4], *combine([[5, 6]], [[9, 0]]).tolist()]

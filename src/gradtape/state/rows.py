@@ -101,7 +101,8 @@ def combined(rows: Tensor, at: Tensor, values: Tensor, combine: Combine) -> Tens
 
 def _in_rounds(rows: Tensor, at: Rows, values: Tensor, combine: Combine) -> Tensor:
     """Do the same for known row numbers, with the correct derivative for repeated rows."""
-    todo = np.arange(at.size)[:: -1 if combine is last else 1]
+    inside = (at >= 0) & (at < rows.dims[0])  # others, which are possible on a device, are ignored as by its kernels
+    todo = np.flatnonzero(inside)[:: -1 if combine is last else 1]
     while todo.size:  # one round for the first update of every row, the next for the second updates, ...
         named, first = np.unique(at[todo], return_index=True)
         source = np.zeros(rows.dims[0], np.int64)

@@ -102,7 +102,9 @@ class DeviceTensor(Tensor):
         known = module.numbers.get((dtype, value))
         if known is None:
             known = on_device(module, module.scalar(super().number(value).array), dtype)
-            if value and value == value and len(module.numbers) < _KEPT:  # 0.0 and -0.0 are the same key
+            if len(module.numbers) >= _KEPT:  # a rate that is another number in every step
+                module.numbers.clear()
+            if value and value == value:  # 0.0 and -0.0 are the same key
                 module.numbers[dtype, value] = known
         return known
 
