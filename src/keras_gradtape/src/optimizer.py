@@ -126,13 +126,13 @@ class OptimizerExtension(Owner):
     def _computes_all_rows(self) -> bool:
         """Returns whether slices are best made dense: a trace sorts the indices of slices to sum duplicates.
 
-        Keras' optimizers with further variables compute with all rows of those in any case. An optimizer of the user
-        may treat slices in another way, and TensorFlow's do not sum duplicates.
+        Keras' optimizers with momentums, such as Adam, update all rows in any case. An optimizer of the user may treat
+        slices in another way, and TensorFlow's do not sum duplicates.
         """
         is_own = type(self).update_step.__module__.startswith("keras.src.")  # type: ignore[attr-defined]
-        has_state = len(self.variables) > 2  # type: ignore[attr-defined]  # besides iterations and learning rate
+        has_momentums = bool(getattr(self, "_momentums", None))
         is_traced = dispatch.thread.trace is not None
-        return is_traced and is_own and has_state and not numerics.like_tensorflow
+        return is_traced and is_own and has_momentums and not numerics.like_tensorflow
 
     def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
         """Computes the gradients of `loss` with respect to the variables and applies them.
