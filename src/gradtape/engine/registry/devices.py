@@ -34,7 +34,7 @@ from .formula import neutral, trace_formula
 from .op import Op, Unregistered, bind, registry
 
 _new = object.__new__
-_KEPT = 256  # cached kernels per op
+_KEPT = 256  # cached kernels per op, and cached numbers
 # Ops of narrow dtypes with several steps are computed in float32, unless the library has a kernel of its own;
 # products and elementwise functions in whatever precision the library uses, and rounded if that is wider.
 _IN_FLOAT32 = ("constant", "opaque", "reduction")
@@ -314,7 +314,7 @@ def device_first(op: Op, general: Callable[..., Any]) -> Callable[..., Any]:
     return unary if len(op.args) == 1 else binary
 
 
-def not_plain(op: Op, general: Callable[..., Any], kinds: int, to: DType | None) -> Callable[..., Any]:
+def elementwise_device_first(op: Op, general: Callable[..., Any], kinds: int, to: DType | None) -> Callable[..., Any]:
     """Returns what the fast path of an elementwise op calls for arguments that it does not handle.
 
     Device tensors come first: for them, this is the fast path of `DeviceTensor.interpret`.

@@ -28,7 +28,7 @@ from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
 from .arguments import match_dtypes
 from .batching import align_ranks
 from .cotangents import pending_sum
-from .devices import not_plain
+from .devices import elementwise_device_first
 from .examples import aligned_rows
 from .formula import Formula, compile_in_place, neutral, symbolic, trace_formula
 from .op import Kernel, Op, Sample, SingleInputRule, bind, kernel_arguments, sample
@@ -162,7 +162,7 @@ def elementwise(
         op.call = general
     else:
         kinds = op.kinds & _PLAIN
-        other = not_plain(op, general, kinds, to)
+        other = elementwise_device_first(op, general, kinds, to)
         least = by_torch.min_elements(name)
         op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, _large(op), least)
     return op.publish()
