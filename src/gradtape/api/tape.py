@@ -108,6 +108,8 @@ class GradientTape(DerivativeMethods, InspectionMethods):
             self._event_log_lease = inspection().event_log.EventLogLease()
 
     def _log_class(self) -> type[Log]:
+        if not (modes.active or self._trace or self._check or self._track_assign or self._budget):
+            return Log
         kind = super()._log_class()
         if kind is Log and (self._trace or self._check):
             kind = inspection().event_log.TracingLog if self._trace else inspection().checked.CheckedLog

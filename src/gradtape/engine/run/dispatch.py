@@ -131,6 +131,16 @@ def set_recorders(recorders: tuple[Recorder, ...]) -> None:
     thread.recorder = trace if not told else told[0] if len(told) == 1 else RecorderGroup(told)
 
 
+def enter(recorder: Recorder) -> None:
+    """Activates a recorder inside those that are active."""
+    local = thread
+    if not local.recorders and local.trace is None and local.base is None:
+        local.recorders = (recorder,)
+        local.recorder = recorder
+    else:
+        set_recorders((*local.recorders, recorder))
+
+
 def leave(recorder: Recorder) -> None:
     """Deactivates a recorder, also for after the `recorded_by` block, if any, in which it exits."""
     recorders = thread.recorders

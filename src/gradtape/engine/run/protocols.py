@@ -16,7 +16,7 @@ from .source_lines import Line
 Tensors = Sequence[Tensor]
 Attrs = dict[str, Any]  # the attributes of an op
 Outputs = Tensor | tuple[Tensor, ...]  # what an op returns
-Tracers = tuple[object, Any, Any] | None  # a linked list: the recorder's key, its entry for the tensor, the rest
+Tracers = tuple[Any, Any, Any] | None  # a linked list: the recorder's key, its entry for the tensor, the rest
 
 
 class OpLike(Protocol):

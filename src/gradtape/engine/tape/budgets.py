@@ -28,7 +28,7 @@ from ..registry.devices import REAL
 from ..registry.op import Op
 from ..run.dispatch import entry
 from ..run.protocols import OpLike, Outputs, VariableLike
-from .log import Bookmark, Log, new_key
+from .log import Bookmark, Key, Log
 
 Repeat = Callable[..., Sequence[Any]]  # reruns a call on the arrays of its inputs
 
@@ -58,7 +58,7 @@ class BudgetedLog(Log):
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
         super().__init__(watch_accessed_variables)
-        self._numbers = new_key(self)  # the key under which a tensor's tracers hold its number in the store
+        self._numbers = Key(self)  # the key under which a tensor's tracers hold its number in the store
         self._given: dict[int, int] = {}  # by the `id` of an array that no op produced: its number, if held
         self._read: dict[int, list[tuple[int, int]]] = {}  # by position of a variable: the values read, and their bytes
         self._pending_memory: set[int] = set()  # the ids of the arrays counted in these bytes, all of them alive

@@ -28,20 +28,24 @@ class _Collector:
         self._raised: Thresholds | None = None  # the thresholds while collections are rarer
         self._delayed: Thresholds | None = None  # the thresholds after a long tape, until its records are released
         self._first = True  # whether no tape has recorded yet
+        self._waits = False  # whether nothing is left to do until the collector calls `_collection_begins`
 
     def recording_starts(self, key: object, at_once: bool = False) -> None:
         """Called when the tape with this key starts; `at_once` raises the thresholds before any collection."""
+        self._recording.add(key)
+        if self._waits and not at_once:
+            return
         if self._first:
             self._first = False
             keep_freed_memory()
         if self._delayed is not None:
             self.records_gone()
-        self._recording.add(key)
         if self._raised is None:
             if at_once:
                 self._raise()
             elif self._collection_begins not in gc.callbacks:
                 gc.callbacks.append(self._collection_begins)
+                self._waits = True
 
     def recording_stops(self, key: object) -> None:
         """Called when the tape with this key stops; after the last one, restores thresholds unless others changed them.
@@ -68,6 +72,7 @@ class _Collector:
             self._delayed = None
 
     def _raise(self) -> None:
+        self._waits = False
         found = gc.get_threshold()
         if found != self._delayed:
             self._usual = found
@@ -80,6 +85,7 @@ class _Collector:
 
         An interrupt that arrived during the collection would be raised there, and the collector swallows exceptions.
         """
+        self._waits = False
         gc.callbacks.remove(self._collection_begins)
         if self._recording and self._raised is None:
             self._raise()

@@ -11,7 +11,7 @@ from ..run import dispatch
 from ..run.namespace import Namespace, ops
 from ..run.protocols import Attrs, OpLike, Outputs, Recorder, Tensors, Tracers, VariableLike
 from .backprop import SparseCotangents, sweep
-from .log import Log, living, new_key
+from .log import Key, Log, living
 from .validation import Differentiable, ones, zeros_like
 
 
@@ -21,7 +21,7 @@ class JvpAccumulator(dispatch.Block, Recorder):
     _STILL = "Accumulator is already recording."
 
     def __init__(self, pairs: Iterable[tuple[Differentiable, Tensor]] = ()) -> None:
-        self.key = new_key(self)
+        self.key = Key(self)
         self.level = 0
         self._variables: dict[int, tuple[Any, Tensor | None]] = {}
         self._tensors: list[tuple[Tensor, Tensor]] = []
@@ -47,7 +47,7 @@ class JvpAccumulator(dispatch.Block, Recorder):
             primal.tracer = (self.key, tangent, living(primal.tracers))
         self._tensors = []
         self._recording = True
-        dispatch.set_recorders((*dispatch.thread.recorders, self))
+        dispatch.enter(self)
 
     def _end(self) -> None:
         dispatch.leave(self)

@@ -8,7 +8,6 @@ a record comes after the records of all its inputs: the reverse sweep relies on 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from os import PathLike
 from threading import RLock
 from types import MappingProxyType
@@ -21,18 +20,15 @@ from ..registry.op import Op, SingleInputRule
 from ..run.dispatch import entry, next_level
 from ..run.protocols import OpLike, Outputs, Recorder, Tracers, VariableLike
 
-_living: dict[int, Any] = {}  # every existing recorder, by the id of its key
 _watching = RLock()  # tapes of several threads may watch one tensor, and each extends the tracer that it has read
 
 
-def new_key(recorder: Recorder) -> object:
-    """Creates the key that identifies a recorder in tracers without keeping the recorder alive.
+class Key(ref[Recorder]):
+    """Identifies a recorder in tracers without keeping it alive; a call returns the recorder, or None if it is gone."""
 
-    The weak reference's callback is a C function: an interrupt raised in a Python callback would be swallowed.
-    """
-    key = object()
-    _living[id(key)] = ref(recorder, partial(_living.pop, id(key)))
-    return key
+    __slots__ = ()
+    __eq__ = object.__eq__  # a recorder may have several keys
+    __hash__ = object.__hash__
 
 
 def positions_in(tracer: Tracers) -> Iterator[tuple[Any, int]]:
@@ -40,7 +36,7 @@ def positions_in(tracer: Tracers) -> Iterator[tuple[Any, int]]:
     while tracer is not None:
         key, written, tracer = tracer
         if type(written) is int:
-            yield _living.get(id(key), lambda: None)(), written
+            yield key(), written
 
 
 class Bookmark(NamedTuple):
@@ -75,7 +71,7 @@ class Log(Recorder):
     notes: Mapping[int, Any] = MappingProxyType({})  # by position: metadata of a record in a traced log
 
     def __init__(self, watch_accessed_variables: bool = True) -> None:
-        self.key = new_key(self)
+        self.key = Key(self)
         self.level = next_level()
         self.ops: list[Any] = []
         self.parents: list[Any] = []
@@ -306,19 +302,24 @@ class Log(Recorder):
 
     def watch(self, tensor: Tensor) -> None:
         """Makes `tensor` a leaf of this log."""
+        key = self.key
         with _watching:
-            tracers = tensor.tracers
-            if tracers is not None:
-                if entry(tracers, self.key) is not None:
+            tracers = tensor.tracer
+            if type(tracers) is int:  # the usual case: the position on one tape, most often an earlier one
+                if tensor.tape_id is key:
+                    return
+                tracers = living((tensor.tape_id, tracers, None))
+            elif tracers is not None:
+                if entry(tracers, key) is not None:
                     return
                 tracers = living(tracers)
             position = self._leaf()
             self.watched.append(position)
             if tracers is None:
-                tensor.tape_id = self.key
+                tensor.tape_id = key
                 tensor.tracer = position
             else:
-                tensor.tracer = (self.key, position, tracers)
+                tensor.tracer = (key, position, tracers)
 
     def watch_variable(self, variable: VariableLike) -> int:
         """Makes `variable` a leaf of this log and returns its position."""
@@ -373,7 +374,11 @@ class Log(Recorder):
             found = list(map(self.variable_index.get, map(id, sources)))
             if None not in found and -1 not in found:
                 return found
-        return list(map(self.position, sources))
+        key = self.key
+        return [
+            x.tracer if type(x) is Tensor and type(x.tracer) is int and x.tape_id is key else self.position(x)
+            for x in sources
+        ]
 
     def _add(self, variable: VariableLike) -> int:
         position = self._leaf() if variable.dtype.differentiable else -1
@@ -430,4 +435,4 @@ def living(tracer: Tracers) -> Tracers:
     if tracer is None:
         return None
     rest = living(tracer[2])
-    return (tracer[0], tracer[1], rest) if id(tracer[0]) in _living else rest
+    return rest if tracer[0]() is None else (tracer[0], tracer[1], rest)

@@ -76,7 +76,7 @@ class Tape(dispatch.Block):
         else:
             log.level = dispatch.next_level()
         log.resumes()
-        dispatch.set_recorders((*dispatch.thread.recorders, log))
+        dispatch.enter(log)
         recording_starts(log.key)
         self._entered = True
 
@@ -153,16 +153,16 @@ class Tape(dispatch.Block):
         self, targets: Sequence[Differentiable], cotangents: Sequence[Tensor | None], sources: Sequence[Differentiable],
     ) -> list[OptionalGradient]:  # fmt: skip
         """Computes the gradient of each source, None where there is no path; a cotangent of None stands for ones."""
-        log = self._required_log()
+        log = self._log
+        assert log is not None
         at = log.positions(sources)
         wanted: set[Any] = set(at)
-        if None in wanted:
-            wanted.remove(None)
+        wanted.discard(None)
         seeds: dict[int, Any] = {}
         straight: dict[int, Any] = {}  # by `id`: targets that are sources themselves, but are not on the tape
         plain = log.plain and dispatch.unrecorded()
-        for target, cotangent in zip(targets, cotangents, strict=True):
-            position = log.position(target)
+        for i, target in enumerate(targets):  # `zip` with `strict` takes as long as the rest of such a short loop
+            cotangent, position = cotangents[i], log.position(target)
             if position is None and dispatch.thread.trace is not None:
                 dispatch.thread.trace.target_is_unrecorded(target)
             into, key = (straight, id(target)) if position is None else (seeds, position)
@@ -174,8 +174,8 @@ class Tape(dispatch.Block):
         results: list[OptionalGradient]
         if len(wanted) == len(sources):  # every source is on the tape, and no two share a position
             results = []
-            for source, position in zip(sources, at, strict=True):
-                g, dtype = found[position], source.dtype
+            for i, source in enumerate(sources):
+                g, dtype = found[at[i]], source.dtype
                 if type(g) is ndarray and g.dtype is dtype.numpy:
                     results.append(Tensor(g, dtype))  # stays on the host, where it was computed
                 else:

@@ -26,7 +26,7 @@ from ...engine.run import dispatch
 from ...engine.run.dispatch import entry
 from ...engine.run.protocols import Recorder
 from ...engine.run.source_lines import Line, LineReference, here, line_at, users_frame
-from ...engine.tape.log import Log, new_key
+from ...engine.tape.log import Key, Log
 from ...engine.tape.queries import QueryResult
 from ...engine.tape.tape import Tape
 from ...graph.ir.effects import guard, shape_guard
@@ -118,7 +118,7 @@ class EventLog(Recorder, modes.Mode):
     level = 0
 
     def __init__(self) -> None:
-        self.key = new_key(self)
+        self.key = Key(self)
         self.holders = 0  # how many blocks and traced tapes need it; it is active while there are any
         self.traces_all = 0  # how many active blocks want every new tape to be a traced one
         self.replays = 0  # graphs being replayed, in all threads; zero means `_replayed` need not be read
