@@ -11,7 +11,7 @@ JOBS ?= 2
 # keep compiled files. `make clean` removes them.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo example test test-quick test-changed test-several test-gpu test-plain test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem release clean
+.PHONY: help demo example test test-quick test-changed test-several test-gpu test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem release clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,10 +63,6 @@ test-pythons:  ## Runs the quick tests with every other Python that is installed
 test-gpu: $(VENV)/.test  ## Runs the device tests on a GPU; requires one, and PyTorch with CUDA (`pip install '.[torch]'`)
 	GRADTAPE_TEST_DEVICE=gpu $(RUN) -m pytest -q tests/devices
 
-test-plain: $(VENV)/.test  ## Runs the tests of convolutions and pooling without oneDNN
-	GRADTAPE_ONEDNN=0 $(RUN) -m pytest -n $(JOBS) -q tests/test_nn.py tests/test_onednn.py tests/test_ops.py tests/test_image.py \
-		tests/test_recorded.py tests/test_programs.py tests/test_graph_blocks.py tests/keras
-
 # PyTorch's threads spin while they wait, which would take the cores from the other worker.
 test-torch: .torch/.installed  ## Runs the tests of ops and kernels with PyTorch installed, in a separate virtual environment
 	OMP_WAIT_POLICY=passive .torch/bin/python -m pytest -n $(JOBS) -q tests/test_torch_kernels.py tests/test_size_tiers.py \
@@ -92,7 +88,7 @@ ecosystem: .ecosystem/.installed  ## Runs third-party libraries on gradtape, in 
 .ecosystem/.installed: tools/ecosystem/requirements.txt tools/ecosystem/dependencies.txt
 	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
 	$(PYTHON) -m venv .ecosystem
-	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[autograph,xla,keras,onednn]' \
+	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[autograph,xla,keras]' \
 		--requirement tools/ecosystem/dependencies.txt
 	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement tools/ecosystem/requirements.txt
 	@touch $@

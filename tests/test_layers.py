@@ -182,7 +182,6 @@ FRAME_READERS = {
 # Functions that assign variables of their module. State that functions change belongs to an object: a `Mode`, an
 # extension point, or a class of its own.
 GLOBAL_STATEMENTS = {
-    "gradtape.backends.numpy.onednn.library": "a child process must not use the library of its parent",
     "gradtape.cli.private.util.deprecation": "TensorFlow's private API has this module variable",
     "gradtape.core.modes": "op runners read `active` on every call: a module variable is the fastest to read",
 }

@@ -20,8 +20,8 @@ from gradtape.ops.elementwise import special
 ops.load_all()
 ALL = bool(os.environ.get("GRADTAPE_ALL_TIERS"))
 COLUMNS, ROWS = 64, 4  # of the repeated part: fewer elements than any size with another code path
-# Rows of 64 from which formulas replace slow functions, steps run in place, oneDNN is used, runs of steps are fused
-# into blocks, and work is parallelized.
+# Rows of 64 from which formulas replace slow functions, steps run in place, runs of steps are fused into blocks,
+# and work is parallelized.
 TIERS = [16, 128, 1 << 9, 1 << 11, 1 << 12] if ALL else [1 << 9, 1 << 12]
 
 TOO_SLOW = {"random_gamma_grad", "igamma_by_a"}  # milliseconds per number, and more for unusual magnitudes

@@ -88,12 +88,6 @@ LONG_TO_SORT = 1 << 10
 
 # Convolutions and pooling.
 PATCHES = 1 << 21  # bytes of im2col patches created at a time, to stay in the cache
-# Multiplications: NumPy against oneDNN: 3.4 for 2**15, 3.0 for 2**19, 4.8 for 2**26.
-ONEDNN_CONVOLUTION = 1 << 15
-# Multiplications of one member of a batch of filters, NumPy against oneDNN on one core: 0.85 for 2**17, 1.4 for 2**21.
-ONEDNN_MEMBER = 1 << 20
-# Elements: NumPy against oneDNN, for 2**15 to 2**20: a maximum 1.0 to 1.25, with its index 2.2 to 2.5.
-ONEDNN_POOLING = 1 << 15
 
 # PyTorch's kernels, if it is installed. Elements, and NumPy's time over PyTorch's with conversions on one core; from
 # 2**15 elements on, PyTorch uses several.

@@ -79,7 +79,6 @@ def machine() -> dict[str, str]:
         "devices": ", ".join(device.name for device in gradtape.config.list_logical_devices()),
         "BLAS": _blas(),
         "threads": _thread_settings() or "one per core (no *_NUM_THREADS is set)",
-        "oneDNN": _onednn(),
         "large arrays": _kernels(),
         "executable": sys.executable,
     }
@@ -126,16 +125,6 @@ def _blas() -> str:
     config: Any = numpy.show_config(mode="dicts")
     blas = config["Build Dependencies"]["blas"]
     return f"{blas['name']} {blas['version']}"
-
-
-def _onednn() -> str:
-    """Returns oneDNN's version, if gradtape can use it."""
-    try:
-        onednn = importlib.import_module("gradtape.backends.numpy.onednn")
-    except ImportError:
-        return "not used"
-    found = onednn.version()
-    return str(found) if found else "not found"
 
 
 def _kernels() -> str:

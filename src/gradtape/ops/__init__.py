@@ -5,7 +5,6 @@ Uses `registry` and the layers below.
 
 from __future__ import annotations
 
-from ..backends.numpy import onednn as onednn  # fills the `accelerated` table before an op reads it
 from ..core.extension_points import load_ops
 
 

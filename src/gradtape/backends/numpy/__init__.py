@@ -1,1 +1,1 @@
-"""Helpers of the NumPy backend: threads, malloc, accelerated kernels. Imports `tuning` and `torch`."""
+"""Helpers of the NumPy backend: threads, blocks, sums, malloc. Imports `tuning` and `torch`."""

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.numpy.accelerated import with_accelerated, with_torch
-from ...backends.torch.kernels import VJPS, HostKernel, bind_kernel
+from ...backends.torch.kernels import KERNELS, VJPS, HostKernel, bind_kernel
 from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes
 from ...core.tensor import Tensor
@@ -144,8 +143,8 @@ class Op(LazyRules):
         self.backward_may_raise = False  # whether its `vjp` may raise
         self.detaches = False  # whether tapes do not track its outputs
         self.nondifferentiable_args: tuple[int, ...] = ()  # indices of the arguments without a derivative
-        self.small = with_accelerated(name, bind(kernel, np))  # for arrays that are too small for PyTorch's kernel
-        self.numpy = with_torch(name, self.small)
+        self.small = bind(kernel, np)  # for arrays that are too small for PyTorch's kernel
+        self.numpy = _with_torch(name, self.small)
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw = self.vjp_device = None
         self.keep: Callable[..., tuple[Any, ...]] = keep_nothing
@@ -326,6 +325,27 @@ def with_need(body: str, *functions: Callable[..., Any]) -> str:
     """Source of a vjp that calls functions which may take `need`: whether each argument's cotangent is needed."""
     asks = any("need" in parameters(f) for f in functions)
     return f"(lambda need: {body})([p >= 0 for p in parents])" if asks else body
+
+
+def _with_torch(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a kernel that lets PyTorch compute large arrays; `kernel` itself if it cannot."""
+    by_torch = KERNELS.get(name) if IS_ENABLED else None
+    if by_torch is None:
+        return kernel
+    _, min_elements, operand, dtypes = by_torch
+    large: Callable[..., Any] | None = None
+
+    def run(*arrays: Any, **attrs: Any) -> Any:
+        nonlocal large
+        x = arrays[operand]
+        if x.size < min_elements or type(x) is not np.ndarray or x.dtype.char not in dtypes:
+            return kernel(*arrays, **attrs)
+        if large is None:
+            large = bind_kernel(by_torch)
+        y = large(*arrays, **attrs)
+        return kernel(*arrays, **attrs) if y is None else y
+
+    return run
 
 
 def by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:

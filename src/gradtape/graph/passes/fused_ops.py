@@ -10,7 +10,7 @@ from typing import Any
 
 from ...engine.registry.op import Unregistered, registry
 from ...ops.nn.losses import sparse_with_slope, sparse_with_softmax
-from ...ops.nn.pooling import max_pool_with_place
+from ...ops.nn.pooling import max_pool_and_place
 from ..ir.graph import Graph, Node
 
 
@@ -34,7 +34,7 @@ class FusedOp(Unregistered):
 FUSED = {  # keyed by the name of the second op
     "softmax": FusedOp("cross_entropy_and_softmax", sparse_with_softmax, "sparse_softmax_cross_entropy"),
     "sparse_softmax_slope": FusedOp("cross_entropy_and_slope", sparse_with_slope, "sparse_softmax_cross_entropy"),
-    "max_pool_place": FusedOp("max_pool_and_place", max_pool_with_place, "max_pool"),
+    "max_pool_place": FusedOp("max_pool_and_place", max_pool_and_place, "max_pool"),
 }
 
 

@@ -82,7 +82,7 @@ def _patch_matrices(xp, x, window, strides, dilations, sizes, groups):
     """The patches as a matrix for each group: `(groups, positions, offsets * channels of a group)`."""
     places = math.prod(window)
     patches = _patches(xp, x, window, strides, dilations, sizes)
-    split = patches.reshape(-1, places, groups, x.shape[-1] // groups)
+    split = patches.reshape(math.prod(patches.shape[:-1]), places, groups, x.shape[-1] // groups)
     return xp.moveaxis(split, 2, 0).reshape(groups, split.shape[0], places * split.shape[3])
 
 
@@ -178,7 +178,7 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
         space = tuple(range(w.ndim - 2))
         turned = permuted(xp.flip(w, axis=space), (*space, w.ndim - 1, w.ndim - 2))
         return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=1)
-    kernel = permuted(w.reshape(-1, w.shape[-2], groups, w.shape[-1] // groups), (0, 2, 3, 1))
+    kernel = permuted(w.reshape(math.prod(w.shape[:-2]), w.shape[-2], groups, w.shape[-1] // groups), (0, 2, 3, 1))
     keys = taps(w.shape[:-2], strides, dilations, sizes)
     depthwise = _is_depthwise(channels, groups)
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ...backends.arrays import add_into, astype, into, masked, numpy_dtype, put, size_of
-from ...backends.numpy.accelerated import with_accelerated
 from ...backends.numpy.blocks import fill
 from ...backends.numpy.windows import window_positions
 from ...backends.tuning import BLOCK
@@ -53,13 +52,10 @@ def _max_pool(xp, x, *, window, strides, paddings, dilations):
     return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=size_of(x))
 
 
-def _max_pool_and_place(x, **attrs):
-    """The largest value under each window, and its offset in the window."""
+def max_pool_and_place(x: Any, **attrs: Any) -> tuple[Any, Any]:
+    """Returns the largest value under each window, and its offset in the window."""
     top = _max_pool(np, x, **attrs)
     return top, _max_pool_place(np, x, top, **attrs)
-
-
-max_pool_with_place = with_accelerated("max_pool_and_place", _max_pool_and_place)  # may find both in one pass
 
 
 def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
