@@ -75,7 +75,10 @@ def test_stacks_of_products_on_several_cores():
     rng = np.random.default_rng(0)
     for shape in ((8, 4, 64, 64), (3, 1, 128, 128), (0, 4, 64, 64), (1, 512, 16, 16)):
         a, b = (rng.normal(size=shape) for _ in range(2))
-        for x, y in ((a, b), (a.swapaxes(-1, -2), b), (a, b[:, :1]), (a.swapaxes(0, 1), b.swapaxes(0, 1))):
+        pairs = ((a, b), (a.swapaxes(-1, -2), b), (a, b[:, :1]), (a.swapaxes(0, 1), b.swapaxes(0, 1)))
+        repeated = np.broadcast_to(a[..., :1], shape)
+        matrix = rng.normal(size=shape[2:])
+        for x, y in (*pairs, (repeated, b), (b, repeated), (a, matrix), (matrix, b)):
             np.testing.assert_allclose(blocks.product(x, y), np.matmul(x, y), rtol=1e-12, atol=1e-12)
 
 

@@ -123,8 +123,10 @@ TORCH_SCATTERS = 1 << 9  # added along rows: 1.2 for 2**10, 1.7 for 2**12, 2.2 f
 TORCH_TRANSFORMS = 1 << 10
 # Inverses of a matrix: 0.8 for 2**10, 1.6 for 2**12, 3.2 for 2**14; solutions of linear equations 0.4, 0.8, 1.4.
 TORCH_SOLVERS = 1 << 13
-# Batches of matrix products, of 32 x 32: 0.5 for 2**14, 0.8 for 2**17, 1.1 for 2**19; of 8 x 8: 0.5, 0.6, 0.7.
-TORCH_PRODUCTS = 1 << 17
+# Multiplications of a matrix product, or of a batch of them: one thread of OpenBLAS against two of PyTorch: 0.7 for
+# 2**18, 1.0 for 2**20, 1.4 for 2**21; of a batch of 32 x 32 0.4 for 2**17, 0.6 for 2**19, 2 for 2**21. One thread of
+# PyTorch takes as long as OpenBLAS.
+TORCH_PRODUCTS = 1 << 20
 # Elements of the query, of 64 channels: blocks of NumPy against PyTorch, which recomputes the output for the
 # derivative: 0.4 for 2**15, 2.2 to 4 for 2**18, and with derivative 1.2 to 2.
 TORCH_ATTENTION = 1 << 17

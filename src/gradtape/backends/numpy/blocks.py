@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import blas
 from ..torch.library import IS_ENABLED, REJECTIONS, can_import, on_arrays, torch
-from ..tuning import BLOCK, LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, THREADED, TORCH_UPDATES
+from ..tuning import BLOCK, LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_PRODUCTS, TORCH_UPDATES
 from .threads import CORES, together
 
 _UFUNCS: dict[Any, np.ufunc] = {
@@ -205,7 +205,11 @@ def product(a: Any, b: Any) -> Any:
 
 def _stacked_products(a: Any, b: Any) -> Any:
     """Computes the products of two stacks of matrices, a part of the stack on each core."""
-    size = a.size * b.shape[-1] // PRODUCTS
+    multiplications = max(a.size * b.shape[-1], b.size * a.shape[-2])
+    y = _torch_product(a, b) if IS_ENABLED and multiplications >= TORCH_PRODUCTS else None
+    if y is not None:
+        return y
+    size = multiplications // PRODUCTS
     if size < LARGE or a.shape[:-2] != b.shape[:-2] or a.dtype != b.dtype:
         return np.matmul(a, b)
     y = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
@@ -214,19 +218,30 @@ def _stacked_products(a: Any, b: Any) -> Any:
 
 
 def _dot(a: Any, b: Any) -> Any:
-    """Computes the product of two matrices, by PyTorch if OpenBLAS would use several threads: see `blas.py`."""
-    if a.size * b.shape[1] < THREADED or a.dtype.char not in "fd" or not can_import():
-        return np.dot(a, b)
-    y = _torch_dot()(a, b)
+    """Computes the product of two matrices."""
+    y = _torch_product(a, b) if a.size * b.shape[1] >= TORCH_PRODUCTS else None
     return np.dot(a, b) if y is None else y
 
 
-@cache
-def _torch_dot() -> Callable[..., Any]:
-    return on_arrays(torch().matmul, 2)
-
-
 dot: Callable[[Any, Any], Any] = _dot if IS_ENABLED else np.dot
+
+
+def _torch_product(a: Any, b: Any) -> Any:
+    """Computes a large product by the threads of PyTorch; None if it has one, or does not support the arrays."""
+    if a.dtype.char not in "fd" or not can_import():
+        return None
+    t = torch()
+    # Without MKL, PyTorch slices stacks and multiplies one matrix at a time, unlike NumPy.
+    if t.get_num_threads() == 1 or a.ndim < b.ndim or (b.ndim > 2 and not t.backends.mkl.is_available()):
+        return None
+    if a.ndim > 2:  # repeated rows or columns are copied, else PyTorch multiplies one matrix at a time, too
+        a, b = (np.ascontiguousarray(x) if 0 in x.strides[-2:] else x for x in (a, b))
+    return _torch_matmul()(a, b)
+
+
+@cache
+def _torch_matmul() -> Callable[..., Any]:
+    return on_arrays(torch().matmul, 2)
 
 
 def _outer(a: Any, b: Any) -> Any:

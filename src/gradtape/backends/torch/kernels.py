@@ -8,14 +8,13 @@ PyTorch computes differently; NumPy's kernel, or the rule, runs then.
 from __future__ import annotations
 
 import math
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from ..tuning import (
     TORCH_ATTENTION,
     TORCH_FORMULAS,
     TORCH_PASSES,
-    TORCH_PRODUCTS,
     TORCH_REDUCTIONS,
     TORCH_ROWS,
     TORCH_SCATTERS,
@@ -164,20 +163,6 @@ def _attend(
     if mask is not None:  # a query without a key attends to all
         y = t.where(mask.any(-1, keepdim=True), y, v.mean(2, keepdim=True).repeat_interleave(groups, 1))
     return y.transpose(1, 2).contiguous()
-
-
-@kernel("matmul", TORCH_PRODUCTS)
-def _matmul(t: Any, a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
-    if a.ndim < 3 or (b.ndim > 2 and not _multiplies_stacks(t)):
-        return None
-    a, b = (x.contiguous() if 0 in x.stride()[-2:] else x for x in (a, b))  # else one product at a time
-    return t.matmul(a.mT if transpose_a else a, b.mT if transpose_b else b)
-
-
-@cache
-def _multiplies_stacks(t: Any) -> bool:
-    """Whether PyTorch multiplies stacks of matrices at once: without MKL it slices them one by one, unlike NumPy."""
-    return t.backends.mkl.is_available()
 
 
 def _kept(x: Any, y: Any, axis: Axes) -> Any:
