@@ -5,6 +5,7 @@ So do its gradients, by a tape around the call and by tapes inside a function, a
 
 import linecache
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -170,3 +171,20 @@ def test_a_wrong_function_is_caught_and_the_program_made_smaller(monkeypatch):
 def test_what_rounding_may_do_is_no_disagreement(monkeypatch):
     monkeypatch.setitem(WAYS, "function", lambda f: lambda x, k: f(x * (1 + 2**-23), k))
     assert not disagreements(listed("t1 = tf.sin(x0 * 1e5)"), ("function",))
+
+
+@pytest.mark.parametrize(
+    ("texts", "options"),
+    [
+        (["t1 = x0 / (1.0 + tf.abs(x0))"], {"wild": 15}),  # two derivatives of `x0` cancel
+        (["t1 = tf.nn.gelu(x0 * 0.0 - 13.3)", "t2 = tf.math.zero_fraction(t1)"], {}),  # XLA flushes subnormal numbers
+        (  # without an iteration, the eager gradient is None and that of the function is 0
+            ["t1 = tf.while_loop(lambda i, z: i < k, lambda i, z: (i + 1, z * x0), [0, tf.ones(5)])[1]"],
+            {"mode": "second around", "calls": (0, 2)},
+        ),
+    ],
+    ids=["cancellation", "subnormal numbers", "no iteration"],
+)
+def test_what_xla_may_do_is_no_disagreement(texts, options):
+    program = replace(listed(*texts), **options)
+    assert not disagreements(program)

@@ -74,9 +74,8 @@ with tf.GradientTape() as outer:
         tape.watch(sources)
         ys = f(*xs)
         loss = weighed(ys)
-    slopes = [g for g in tape.gradient(loss, sources) if g is not None]
-    slopes = [tf.convert_to_tensor(g) for g in slopes]
-    total = weighed(slopes)
+    slopes = [None if g is None else tf.convert_to_tensor(g) for g in tape.gradient(loss, sources)]
+    total = weighed([g for g in slopes if g is not None])
 return [*ys, *slopes, *outer.gradient(total, sources)]"""
 _MIXED = """\
 with tf.GradientTape() as outer:
@@ -171,9 +170,12 @@ class Program:
         lines += ["", *["@compiled"] * ("f" in compiled.split()), f"def f({', '.join(names)}):"]
         body = [f"{x} = jitter({x})" for x in self.inputs] if jitter else []
         for s in self.statements:
-            body += s.text.split("\n")
-            if jitter:
-                body += [f"{s.defines[-1]} = jitter({s.defines[-1]})"]
+            text = s.text
+            if jitter:  # the derivatives of two uses may cancel, so each use has its own rounding errors
+                tensors = "|".join(name for name in s.uses if name[0] in "tx")
+                text = re.sub(rf"\b({tensors})\b", r"jitter.gradient(\1)", text) if tensors else text
+                text += f"\n{s.defines[-1]} = jitter({s.defines[-1]})"
+            body += text.split("\n")
         lines += [f"    {line}" for line in [*body, f"return [{', '.join(self.outputs)}]"]]
         sources = [x for x, known in self.inputs.items() if known.dtype[0] in "fbc" and known.dtype != "bool"]
         lines += ["", "def sources_of(xs):", f"    {', '.join(names)}, = xs"]
