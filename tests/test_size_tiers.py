@@ -85,9 +85,9 @@ def tiers(op, whole, wild):
     return TIERS[:1] if op.name in SLOW or wild else TIERS if whole else TIERS[1:]
 
 
-# Cases in which the formula, or the derivative's (1 - y²), is accurate relative to 1, not to the result, as in
-# TensorFlow.
-ABSOLUTE = {"ndtr": 1e-6, "gelu": 1e-6, "gelu_slope": 1e-6, "tanh": 1e-6, "sigmoid": 1e-6}
+# Cases in which the formula, XLA's kernel (`lgamma`) or the derivative's (1 - y²), is accurate relative to 1, not to the
+# result, as in TensorFlow.
+ABSOLUTE = {"ndtr": 1e-6, "gelu": 1e-6, "gelu_slope": 1e-6, "lgamma": 2e-6, "tanh": 1e-6, "sigmoid": 1e-6}
 
 
 @pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
@@ -111,7 +111,12 @@ def test_elementwise(op, wild):
                     assert (y is None) == (z is None), error
                     if y is not None:
                         terms = slopes(op, attrs, xs, g, i) if i and z.dims != g.shape else None
-                        assert_repeated(np.asarray(y), np.asarray(z), times, terms, ABSOLUTE.get(op.name, 0.0), error)
+                        y, z = np.asarray(y), np.asarray(z)
+                        if i and wild and way == "xla":
+                            # XLA flushes subnormal values, and the derivative may be a large multiple of them.
+                            flushed = np.abs(np.asarray(want[0])) < 1.2e-38
+                            z = np.where(flushed, y[:ROWS], z)
+                        assert_repeated(y, z, times, terms, ABSOLUTE.get(op.name, 0.0), error)
 
 
 def assert_repeated(y, z, times, terms, absolute, error):

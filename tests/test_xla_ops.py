@@ -183,3 +183,9 @@ def _equations(jaxpr):
                 inner = getattr(inner, "jaxpr", inner)
                 if hasattr(inner, "eqns"):
                     yield from _equations(inner)
+
+
+def test_zeta_at_poles_and_of_large_arguments_has_the_values_of_numpy():
+    exponents, places = [1.0, 1.5, 2.0, 3.0, 1e18, np.inf], [-2.0, -0.3, 0.0, 1e-30, 0.3, 1.0, 1.5, 1e9, 1e30, np.inf]
+    s, q = map(tf.constant, np.float32(np.meshgrid(exponents, places)))
+    np.testing.assert_allclose(compiled(tf.math.zeta)(s, q), tf.math.zeta(s, q), rtol=1e-5)

@@ -28,6 +28,7 @@ CASES = [
         for a in (1.0, 0.5, 2.0) for b in (1.0, 0.5, 3.0)
     ],
     ("zeta", f"tf.math.zeta(*tf.constant([{_ZETA}]))"),
+    ("zeta of a large exponent", "tf.math.zeta(1e18, [-2.3, 0.3, 1.0, 1.5, 40.0, 1e9, np.inf])"),
     ("igamma by a at the ends", "grad: lambda a: tf.math.igamma(a, tf.constant([0.0, np.inf, 1.0], tf.float64)) "
      "@ [1.0, 1.0, np.inf]"),
     ("roots", "grad: lambda x: x ** 0.5 @ [0.0, -0.0, -np.inf, np.inf, -1.0, 4.0]"),

@@ -108,10 +108,19 @@ digamma = _real("digamma", "digamma", domain=(0.5, 4), dx=lambda m, x: m.polygam
 
 
 def _hurwitz(xp, s, q):
-    """The Hurwitz zeta function; for large q, where JAX's underflows, by the first terms of its series."""
+    """The Hurwitz zeta function; for large q, where JAX's underflows, by the first terms of its series.
+
+    For large s, both SciPy's and JAX's may be NaN: the sum is its largest term then.
+    """
     y = special(xp).zeta(s, q)
+    if xp is np and not np.isnan(y).any():
+        return y
+    offset = q - xp.floor(q)
+    largest = xp.where(q > 0, q, xp.minimum(offset, 1 - offset)) ** -s
+    y = xp.where(xp.isnan(y) & (s > 1) & ((q > 0) | (s == xp.floor(s))), largest, y)
     if xp is np:
         return y
+    y = xp.where((q <= 0) & (q == xp.floor(q)), xp.where(s >= 1, np.inf, math.nan), y)
     far = (q > 1e7) & (s > 1) & (q < np.inf)
     base, power = xp.where(far, q, 1.0), xp.where(far, s, 2.0)
     half = base ** (0.5 - 0.5 * power)  # the result may be as small as the square of the smallest number
@@ -131,14 +140,9 @@ polygamma = _real(
 )  # fmt: skip
 
 
-def _zeta(xp, x, q):
-    """SciPy's `zeta`, corrected to 0 where x is inf: every term of the sum is 0 there, but SciPy returns NaN."""
-    return xp.where((x == np.inf) & (q > 1), 0, astype(_hurwitz(xp, x, q), x.dtype))
-
-
 zeta = _real(
-    "zeta", _zeta, domain=(1.5, 4),
-    dx=None, dq=lambda m, x, q: -x * m.zeta(x + 1, q),
+    "zeta", _in_double(_hurwitz), args="x q", domain=(1.5, 4), dx=None,
+    dq=lambda m, x, q: -x * m.zeta(x + 1, q),
 )  # fmt: skip
 
 
