@@ -85,8 +85,8 @@ def tiers(op, whole, wild):
     return TIERS[:1] if op.name in SLOW or wild else TIERS if whole else TIERS[1:]
 
 
-# Cases in which the formula, XLA's kernel (`lgamma`) or the derivative's (1 - y²), is accurate relative to 1, not to the
-# result, as in TensorFlow.
+# Cases in which the formula, XLA's kernel (`lgamma`) or the derivative's (1 - y²) is accurate relative to 1, not to
+# the result, as in TensorFlow.
 ABSOLUTE = {"ndtr": 1e-6, "gelu": 1e-6, "gelu_slope": 1e-6, "lgamma": 2e-6, "tanh": 1e-6, "sigmoid": 1e-6}
 
 

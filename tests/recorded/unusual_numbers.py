@@ -38,6 +38,11 @@ CASES = [
      "tf.math.special.bessel_k1, tf.math.special.bessel_k0e, tf.math.special.bessel_k1e, tf.math.special.bessel_y0)]"),
     ("fresnel integrals far out", "[f(tf.constant([1e200, -1e308], tf.float64)) for f in (tf.math.special.fresnel_sin, "
      "tf.math.special.fresnel_cos)]"),
+    *[
+        (f"leaky_relu, alpha={alpha}",
+         f"grad: lambda x: tf.nn.leaky_relu(x, {alpha}) @ [np.inf, -np.inf, np.nan, 1.0, -1.0]")
+        for alpha in (0.0, 0.25, 1.5)
+    ],
     ("silu, large", "grad: lambda x: tf.nn.silu(tf.cast(x, tf.float16)) @ [2048.0, 2050.0, 4096.0, 65504.0]"),
     ("silu, larger", "grad: lambda x: tf.nn.silu(tf.cast(x, tf.float32)) @ [16777216.0, 16777218.0, 1e30]"),
     ("gelu, large", "grad: lambda x: tf.nn.gelu(tf.cast(x, tf.float16), True) @ [85.0, -85.0, 100.0, 200.0]"),

@@ -46,9 +46,16 @@ leaky_slope = elementwise(
     "leaky_slope", lambda xp, x, *, alpha: astype(x > 0, x.dtype) * (1 - alpha) + alpha, on=_SMOOTH, kinks=True,
     samples=[sample((3, 4), alpha=0.2), sample((3,), alpha=1.5)], dx=lambda m, x: m.zeros_like(x),
 )  # fmt: skip
+
+
+def _leaky_relu(xp, x, *, alpha):
+    scaled = alpha * (x if alpha else xp.minimum(x, 0))  # 0 * inf is NaN
+    return xp.maximum(x, scaled) if alpha <= 1 else xp.minimum(x, scaled)
+
+
 leaky_relu = elementwise(
-    "leaky_relu", lambda xp, x, *, alpha: xp.maximum(x, alpha * x) if alpha <= 1 else xp.minimum(x, alpha * x),
-    on=_SMOOTH, kinks=True, samples=[sample((3, 4), alpha=0.2), sample((3,), alpha=1.5), sample((3,), alpha=-0.5)],
+    "leaky_relu", _leaky_relu, on=_SMOOTH, kinks=True,
+    samples=[sample((3, 4), alpha=0.2), sample((3,), alpha=1.5), sample((3,), alpha=-0.5), sample((3,), alpha=0.0)],
     dx=lambda m, x, alpha: m.leaky_slope(x, alpha=alpha),
 )  # fmt: skip
 elu = elementwise(
