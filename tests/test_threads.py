@@ -322,3 +322,37 @@ def test_a_recorder_is_told_of_the_nodes_that_its_own_thread_replays():
         assert recorder.lines == []
         replay(graph, [tf.constant(3.0)])
     assert [line is None for line in recorder.lines] == [False, True]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_does_not_wait_for_locks_of_another_thread():
+    """A thread holds every lock at the fork; the child watches, draws, assigns and enters a mode."""
+    program = """
+import os, signal, threading, warnings
+import gradtape as tf
+from gradtape.core import locks
+v = tf.Variable([1.0])
+tf.random.set_seed(1)
+held, done = threading.Event(), threading.Event()
+def hold():
+    for lock in locks._locks:
+        lock.acquire()
+    held.set()
+    done.wait()
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+warnings.simplefilter("ignore", DeprecationWarning)
+child = os.fork()
+if not child:
+    signal.alarm(20)
+    tf.debugging.enable_check_numerics()
+    with tf.GradientTape() as tape:
+        x = tf.random.normal([3])
+        tape.watch(x)
+        y = tf.reduce_sum(x * v)
+    v.assign_add(tape.gradient(y, x)[:1])
+    os._exit(0)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+os._exit(abs(code))
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60, check=False).returncode == 0

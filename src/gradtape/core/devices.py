@@ -19,6 +19,7 @@ from typing import Any
 from . import errors, logger, modes
 from .device_kinds import PREFIX, Device, LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
 from .device_spec import DeviceSpec
+from .locks import fork_safe_rlock
 from .scopes import carried
 
 Details = dict[str, Any]  # attributes of a GPU: device_name, compute_capability and others
@@ -47,7 +48,7 @@ class _Machine:
 
 
 _machine = _Machine()
-_lock = threading.RLock()
+_lock = fork_safe_rlock()
 
 
 class _Here(threading.local):

@@ -7,9 +7,10 @@ Modes apply to all threads; a mode for some threads must check which thread it r
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from .locks import fork_safe_rlock
 
 if TYPE_CHECKING:
     from ..engine.run.protocols import FunctionLike, OpLike, Outputs, VariableLike
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 active = 0
 entered: tuple[Mode, ...] = ()  # the active modes in order of entry
 _op_observers: tuple[Mode, ...] = ()  # those of them that observe ops
-_lock = threading.RLock()
+_lock = fork_safe_rlock()
 _M = TypeVar("_M", bound="Mode")
 
 

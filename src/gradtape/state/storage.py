@@ -7,7 +7,6 @@ updated in place only if no other reference to it exists, so a tensor that was r
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -18,6 +17,7 @@ from ..backends.numpy.blocks import accumulate, combined
 from ..backends.tuning import UPDATED_IN_PLACE
 from ..core import devices
 from ..core.dtypes import DType
+from ..core.locks import fork_safe_rlock
 from ..core.tensor import Tensor, wrap
 from ..engine.run.dispatch import thread
 from ..engine.run.protocols import Recorder
@@ -31,7 +31,7 @@ Array = TypeVar("Array")
 HostArray = np.ndarray[Any, Any] | np.generic
 
 # Held from reading a value to writing its successor: no update is lost, and donated memory is not read.
-updating = threading.RLock()
+updating = fork_safe_rlock()
 
 
 class XlaArray(Protocol):

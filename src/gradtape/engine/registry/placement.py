@@ -13,10 +13,11 @@ from typing import Any
 from ...core import devices, logger, modes, nest
 from ...core.device_kinds import Device
 from ...core.devices import here
+from ...core.locks import fork_safe_rlock
 from ...core.tensor import Tensor
 from ..run.protocols import FunctionLike, OpLike, Outputs
 
-_lock = threading.RLock()
+_lock = fork_safe_rlock()
 _threads: set[int | None] = set()  # threads in a scope that needs the mode
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.locks import fork_safe_lock
 from ...core.scopes import carried, holding
 from . import dispatch
 
@@ -44,7 +45,7 @@ class Streams:
     """A set of streams, one for each kind of draw and seed, like the state of TensorFlow's cached kernels."""
 
     def __init__(self, seed: int | None = None) -> None:
-        self.lock = threading.Lock()
+        self.lock = fork_safe_lock()
         self.reset(seed)
 
     def reset(self, seed: int | None) -> None:

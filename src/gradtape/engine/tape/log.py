@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
-from threading import RLock
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from weakref import ref
 
+from ...core.locks import fork_safe_rlock
 from ...core.tensor import Tensor
 from ..registry.devices import DeviceTensor
 from ..registry.op import Op, SingleInputRule
 from ..run.dispatch import entry, next_level
 from ..run.protocols import OpLike, Outputs, Recorder, Tracers, VariableLike
 
-_watching = RLock()  # tapes of several threads may watch one tensor, and each extends the tracer that it has read
+# Tapes of several threads may watch one tensor, and each extends the tracer that it has read.
+_watching = fork_safe_rlock()
 
 
 class Key(ref[Recorder]):

@@ -20,6 +20,7 @@ from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 from ...core import modes, nest, scopes
+from ...core.locks import fork_safe_rlock
 from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
@@ -39,7 +40,7 @@ _RECENT_LOGS = 4  # logs whose values may be used again: two steps of a program 
 _MOST_STEPS = 2000  # the longest chain of unrecorded events that is kept; longer chains are cut
 
 _tick = itertools.count(1).__next__
-_lock = threading.RLock()  # reentrant: the garbage collector may finalize a traced tape while this thread holds it
+_lock = fork_safe_rlock()  # reentrant: the garbage collector may finalize a traced tape while this thread holds it
 
 
 class _Replayed(threading.local):
