@@ -13,17 +13,21 @@ import pytest
 import gradtape as tf
 from gradtape.backends import tuning
 from gradtape.backends.numpy import blocks
-from gradtape.ops.nn import convolution
+from gradtape.ops.nn import convolution, patches
 from gradtape.ops.nn import pooling as pooling_ops
 
 
-@pytest.fixture(params=["at once", "in parts"])
+@pytest.fixture(params=["at once", "in parts", "planes", "shifts"])
 def parts(request, monkeypatch):
-    """Computes small samples at once, or in blocks of one example and on several cores, as large ones."""
-    if request.param == "in parts":
-        monkeypatch.setattr(convolution, "PATCHES", 1)
-        monkeypatch.setattr(blocks, "LARGE", 1)
-        monkeypatch.setattr(blocks, "CORES", 3)
+    """Computes small samples at once, or in blocks of one row and on several cores, as large ones, in every layout."""
+    if request.param == "at once":
+        return
+    for name in ("PATCHES", "LARGE", "SMALL_PRODUCT"):
+        monkeypatch.setattr(patches, name, 1)
+    monkeypatch.setattr(patches, "PLANES", 1000 if request.param == "planes" else 1)
+    monkeypatch.setattr(patches, "SHIFTS", 1 if request.param == "shifts" else 1000)
+    monkeypatch.setattr(blocks, "LARGE", 1)
+    monkeypatch.setattr(blocks, "CORES", 3)
 
 
 def normal(*shape, seed=0):

@@ -16,7 +16,7 @@ from ...core.tensor import Tensor
 from ...core.type_hints import SizesLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor, with_default
 from ...engine.run.namespace import ops
-from ...ops.nn.convolution import taps
+from ...ops.nn.patches import taps
 from ...ops.nn.pooling import window_counts
 from .convolution import by_axis, channels_first, checked_paddings, paddings_of, to_channels_first, to_channels_last
 

@@ -1,9 +1,8 @@
 """Convolution, bilinear in image and filter: each transpose of the three ops here is another of the three.
 
 Images are `(examples, *space, channels)`, filters `(*window, channels // groups, outputs)`; other layouts are
-transposed to these. `paddings` holds a pair for each spatial axis. A convolution is one matrix product of the patches
-under the window (im2col), laid out by copying whole slices of the image, with the filter as a matrix; the copies are
-made for a few examples at a time, so that they stay in the cache.
+transposed to these. `paddings` holds a pair for each spatial axis. A convolution is a matrix product of the patches
+under the window (im2col) with the filter as a matrix; `patches.py` has the NumPy kernels.
 """
 
 from __future__ import annotations
@@ -18,12 +17,13 @@ import numpy as np
 from ...backends.arrays import add_into, into, permuted, put
 from ...backends.numpy.blocks import fill, share_out
 from ...backends.numpy.windows import window_positions
-from ...backends.tuning import PATCHES, PRODUCTS
+from ...backends.tuning import BLOCK
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import SummedRows, rows_of_first
 from ...engine.registry.families import bilinear
 from ...engine.registry.op import sample
+from .patches import Window, by_group, convolve, convolve_filter, convolve_filters, convolve_input, taps
 
 
 def _sizes(space, window, strides, paddings, dilations):
@@ -40,70 +40,22 @@ def padded(xp: Any, x: Any, paddings: Any, value: Any = 0) -> Any:
     return put(xp.zeros(shape, x.dtype) if value == 0 else xp.full(shape, value, x.dtype), inside, x)
 
 
-def taps(window: Any, strides: Any, dilations: Any, sizes: Any) -> list[tuple[slice, ...]]:
-    """For each offset in the window, the key of the padded image's values under it at all positions."""
-    axes = [
-        [slice(k * d, k * d + n * s, s) for k in range(w)]
-        for w, s, d, n in zip(window, strides, dilations, sizes, strict=True)
-    ]
-    return [(slice(None), *key) for key in itertools.product(*axes)]
-
-
-def _patches(xp, x, window, strides, dilations, sizes):
-    """`(examples, *sizes, offsets * channels)`: the patch under the window at each position of the padded image `x`."""
-    if xp is np and dilations[-1] == 1 and window[-1] * x.shape[-1] >= 16 and x.flags.c_contiguous:
-        # Neighbors along the last spatial axis are adjacent in memory: one row of the window is one slice. The strides
-        # of axes of size 1 are arbitrary, even in contiguous arrays. Only this check keeps the view within bounds.
-        if strides[-1] < 1 or (sizes[-1] - 1) * strides[-1] + window[-1] > x.shape[-2]:
-            found = f"{sizes[-1]} windows of {window[-1]} at a stride of {strides[-1]}"
-            raise ValueError(f"{found} do not fit into {x.shape[-2]} places: give sizes, strides and paddings that fit")
-        *steps, step, item = (math.prod(x.shape[i + 1 :]) * x.itemsize for i in range(x.ndim))
-        rows = np.lib.stride_tricks.as_strided(
-            x,
-            (*x.shape[:-2], sizes[-1], window[-1] * x.shape[-1]),
-            (*steps, step * strides[-1], item),
-            writeable=False,
-        )
-        parts = [rows[key] for key in taps(window[:-1], strides[:-1], dilations[:-1], sizes[:-1])]
-    else:
-        parts = [x[key] for key in taps(window, strides, dilations, sizes)]
-    return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
-
-
-def _chunks(xp, x, window, sizes):
-    """Ranges of examples whose patches fill the cache; for backends other than NumPy, all examples at once."""
-    count = x.shape[0]
-    bytes_each = math.prod(sizes) * math.prod(window) * x.shape[-1] * x.dtype.itemsize
-    step = max(1, PATCHES // max(bytes_each, 1)) if xp is np else max(count, 1)
-    return [slice(i, min(i + step, count)) for i in range(0, count, step)]
-
-
 def _patch_matrices(xp, x, window, strides, dilations, sizes, groups):
-    """The patches as a matrix for each group: `(groups, positions, offsets * channels of a group)`."""
+    """The patches of the padded image as a matrix for each group: `(groups, positions, offsets * channels of one)`."""
     places = math.prod(window)
-    patches = _patches(xp, x, window, strides, dilations, sizes)
+    patches = xp.concatenate([x[key] for key in taps(window, strides, dilations, sizes)], axis=-1)
     split = patches.reshape(math.prod(patches.shape[:-1]), places, groups, x.shape[-1] // groups)
     return xp.moveaxis(split, 2, 0).reshape(groups, split.shape[0], places * split.shape[3])
 
 
-def _filter_matrices(xp, w, groups):
-    """The filter as a matrix for each group: `(groups, offsets * channels of a group, outputs of a group)`."""
-    split = w.reshape(math.prod(w.shape[:-1]), groups, w.shape[-1] // groups)
-    return xp.moveaxis(split, 1, 0)
-
-
-def _by_group(xp, y, groups):
-    """Values at all positions as a matrix for each group: `(groups, positions, outputs of a group)`."""
-    return xp.moveaxis(y.reshape(math.prod(y.shape[:-1]), groups, y.shape[-1] // groups), 1, 0)
-
-
-def _work(y, w):
-    """The work to compute, or to transpose, the values `y` of a convolution: see `share_out`."""
-    return math.prod(y.shape) * math.prod(w.shape[:-1]) // PRODUCTS
-
-
 def _is_depthwise(channels, groups):
     return groups == channels and groups > 1
+
+
+def _blocks(xp, x):
+    """Ranges of examples that fit the cache; for backends other than NumPy, all examples at once."""
+    step = max(1, BLOCK // max(math.prod(x.shape[1:]), 1)) if xp is np else max(x.shape[0], 1)
+    return [slice(i, i + step) for i in range(0, x.shape[0], step)]
 
 
 def _weighted(xp, x, weights):
@@ -127,7 +79,6 @@ def _weighted_sum(xp, images, weights):
 def _conv(xp, x, w, *, strides, paddings, dilations, groups):
     window, outputs = w.shape[:-2], w.shape[-1]
     sizes = _sizes(x.shape[1:-1], window, strides, paddings, dilations)
-    x = padded(xp, x, paddings)
     count, channels = x.shape[0], x.shape[-1]
     if _is_depthwise(channels, groups):
         keys = taps(window, strides, dilations, sizes)
@@ -135,35 +86,26 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
 
         def shifted(y, x):
             """Depthwise: each channel has its own filters, so the result is a sum of shifted images."""
-            for part in _chunks(xp, x, (2,), sizes):
+            for part in _blocks(xp, x):
                 images = [x[part][key] for key in keys]
                 sums = [_weighted_sum(xp, images, kernel) for kernel in kernels]
                 y = put(y, part, sums[0] if len(sums) == 1 else xp.stack(sums, axis=-1).reshape(y[part].shape))
             return y
 
         y = xp.empty((count, *sizes, outputs), x.dtype)
-        return fill(xp, shifted, y, x, size=math.prod(y.shape) * len(keys))
-    filters = _filter_matrices(xp, w, groups)
-
-    def convolved(y, x):
-        for part in _chunks(xp, x, window, sizes):
-            patches = _patch_matrices(xp, x[part], window, strides, dilations, sizes, groups)
-            if xp is np:
-                np.matmul(patches, filters, out=_by_group(np, y[part], groups))
-            else:
-                y = xp.moveaxis(xp.matmul(patches, filters), 0, 1).reshape(y.shape)
-        return y
-
-    y = xp.empty((count, *sizes, outputs), x.dtype)
-    return fill(xp, convolved, y, x, size=_work(y, w), convolution=True)
+        return fill(xp, shifted, y, padded(xp, x, paddings), size=math.prod(y.shape) * len(keys))
+    if xp is np:
+        return convolve(x, w, Window(x.shape, window, sizes, outputs, strides, paddings, dilations, groups))
+    patches = _patch_matrices(xp, padded(xp, x, paddings), window, strides, dilations, sizes, groups)
+    return xp.moveaxis(xp.matmul(patches, by_group(xp, w, groups)), 0, 1).reshape(count, *sizes, outputs)
 
 
 def _mirrored(a, w, size, strides, paddings, dilations):
-    """The paddings with which `conv_input` is the convolution of `a` with the mirrored filter; None if it is not.
+    """The paddings with which `conv_input` is the convolution of `a` with the mirrored filter.
 
-    This applies to strides of one.
+    None if it is not, as with strides, or is slower: it has more outputs to sum, and values of the padding to multiply.
     """
-    if max(strides) > 1:
+    if max(strides) > 1 or w.shape[-1] > 2 * w.shape[-2] or 4 * math.prod(size) > 5 * math.prod(a.shape[1:-1]):
         return None
     reach = [(n - 1) * d for n, d in zip(w.shape[:-2], dilations, strict=True)]
     before = [r - p[0] for r, p in zip(reach, paddings, strict=True)]
@@ -174,24 +116,28 @@ def _mirrored(a, w, size, strides, paddings, dilations):
 def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
     sizes, channels = a.shape[1:-1], w.shape[-2] * groups
     mirrored = _mirrored(a, w, size, strides, paddings, dilations)
-    if mirrored is not None and groups == 1 and w.shape[-1] <= w.shape[-2]:  # with more outputs it is slower
+    if mirrored is not None and groups == 1:
         space = tuple(range(w.ndim - 2))
         turned = permuted(xp.flip(w, axis=space), (*space, w.ndim - 1, w.ndim - 2))
         return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=1)
+    depthwise = _is_depthwise(channels, groups)
+    if xp is np and not depthwise:
+        image = (a.shape[0], *size, channels)
+        window = Window(image, w.shape[:-2], sizes, w.shape[-1], strides, paddings, dilations, groups)
+        return convolve_input(a, w, window)
     kernel = permuted(w.reshape(math.prod(w.shape[:-2]), w.shape[-2], groups, w.shape[-1] // groups), (0, 2, 3, 1))
     keys = taps(w.shape[:-2], strides, dilations, sizes)
-    depthwise = _is_depthwise(channels, groups)
 
     def spread_out(a, weights):
         """What the values `a` contribute to the images' values under one offset of the window."""
         if not depthwise:
-            values = xp.moveaxis(xp.matmul(_by_group(xp, a, groups), weights), 0, 1)
+            values = xp.moveaxis(xp.matmul(by_group(xp, a, groups), weights), 0, 1)
             return values.reshape(*a.shape[:-1], channels)
         filters = _planes(weights.reshape(w.shape[-1]), channels)
         return _weighted_sum(xp, _planes(a, channels), filters)
 
     def scattered(x, a):
-        for part in _chunks(xp, a, (2,), sizes):
+        for part in _blocks(xp, a):
             y = x[part]
             for key, weights in zip(keys, kernel, strict=True):
                 y = add_into(y, key, spread_out(a[part], weights))
@@ -199,17 +145,16 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
         return x
 
     shape = (a.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), channels)
-    x = fill(xp, scattered, xp.zeros(shape, a.dtype), a, size=_work(a, w), convolution=True)
+    x = fill(xp, scattered, xp.zeros(shape, a.dtype), a, size=math.prod(a.shape) * len(keys))
     if not any(map(any, paddings)):
         return x
     return x[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
 
 
 def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
-    sizes, outputs = b.shape[1:-1], b.shape[-1]
-    x = padded(xp, x, paddings)
-    channels = x.shape[-1]
+    sizes, outputs, channels = b.shape[1:-1], b.shape[-1], x.shape[-1]
     if _is_depthwise(channels, groups):
+        x = padded(xp, x, paddings)
         keys = taps(size, strides, dilations, sizes)
 
         def met(examples):
@@ -222,46 +167,23 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
 
         parts = share_out(met, x.shape[0], b.size * len(keys)) if xp is np else [met(slice(None))]
         return sum(parts).reshape(*size, 1, outputs)
-
-    def correlated(examples):
-        w = xp.zeros((groups, math.prod(size) * channels // groups, outputs // groups), x.dtype)
-        for part in _chunks(xp, x[examples], size, sizes):
-            patches = _patch_matrices(xp, x[examples][part], size, strides, dilations, sizes, groups)
-            w = w + xp.matmul(patches.swapaxes(1, 2), _by_group(xp, b[examples][part], groups))
-        return w
-
     if xp is np:
-        work = math.prod(b.shape) * math.prod(size) * channels // (groups * PRODUCTS)
-        w = sum(share_out(correlated, x.shape[0], work, convolution=True))
-    else:
-        w = correlated(slice(None))
+        return convolve_filter(x, b, Window(x.shape, size, sizes, outputs, strides, paddings, dilations, groups))
+    patches = _patch_matrices(xp, padded(xp, x, paddings), size, strides, dilations, sizes, groups)
+    w = xp.matmul(patches.swapaxes(1, 2), by_group(xp, b, groups))
     return xp.moveaxis(w, 0, 1).reshape(*size, channels // groups, outputs)
 
 
 def _conv_filters(xp, x, b, *, size, strides, paddings, dilations):
     """`_conv_filter` of each member of a batch, `(members, examples, *space, channels)`."""
     members, channels, outputs = x.shape[0], x.shape[-1], b.shape[-1]
+    if xp is np:
+        window = Window(x.shape[1:], size, b.shape[2:-1], outputs, strides, paddings, dilations, 1)
+        return convolve_filters(x, b, window)
+    x, b = (xp.moveaxis(a, 0, -2).reshape(*a.shape[1:-1], members * a.shape[-1]) for a in (x, b))
     attrs = {"size": size, "strides": strides, "paddings": paddings, "dilations": dilations}
-    if xp is not np:
-        x, b = (xp.moveaxis(a, 0, -2).reshape(*a.shape[1:-1], members * a.shape[-1]) for a in (x, b))
-        w = _conv_filter(xp, x, b, groups=members, **attrs)
-        return xp.moveaxis(w.reshape(*size, channels, members, outputs), -2, 0)
-    sizes = b.shape[2:-1]
-    w = np.empty((members, math.prod(size) * channels, outputs), x.dtype)
-
-    def correlated(part):
-        images, values, filters = x[part], b[part], w[part]
-        for few in _chunks(np, images, size, (images.shape[1], *sizes)):
-            image = padded(np, images[few].reshape(-1, *x.shape[2:]), paddings)
-            (patches,) = _patch_matrices(np, image, size, strides, dilations, sizes, 1)
-            rows = patches.reshape(len(filters[few]), -1, w.shape[1])
-            np.matmul(rows.swapaxes(1, 2), values[few].reshape(*rows.shape[:2], outputs), out=filters[few])
-
-    if w.size and b.size:
-        share_out(correlated, members, b.size * w.shape[1] // PRODUCTS, convolution=True)
-    else:
-        w[...] = 0
-    return w.reshape(members, *size, channels, outputs)
+    w = _conv_filter(xp, x, b, groups=members, **attrs)
+    return xp.moveaxis(w.reshape(*size, channels, members, outputs), -2, 0)
 
 
 def _join(m, x, axis):

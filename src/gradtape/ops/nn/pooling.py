@@ -20,7 +20,8 @@ from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import rows_of_first
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
-from .convolution import padded, taps
+from .convolution import padded
+from .patches import taps
 
 _REAL = INT | FLOAT | NARROW
 

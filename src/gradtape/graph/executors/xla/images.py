@@ -18,7 +18,8 @@ import numpy as np
 
 from ....engine.registry.op import Op
 from ....ops.nn import convolution
-from ....ops.nn.convolution import padded, taps
+from ....ops.nn.convolution import padded
+from ....ops.nn.patches import taps
 from .table import lowering
 
 Sizes = tuple[int, ...]  # one for each spatial axis
