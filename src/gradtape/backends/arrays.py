@@ -235,7 +235,11 @@ def into(f: Any, x: Any, *others: Any) -> Any:
 
 def positive_part(xp: Any, x: Any) -> Any:
     """Returns `maximum(x, 0)`, for large NumPy arrays with an array of zeros: of a scalar it is not vectorized."""
-    return xp.maximum(x, np.zeros_like(x) if type(x) is np.ndarray and x.size >= FEW else 0)
+    if type(x) is not np.ndarray or x.size < FEW:
+        return xp.maximum(x, 0)
+    y = np.empty_like(x)
+    y.fill(0)
+    return np.maximum(x, y, out=y)
 
 
 _BITS = {"f": np.int32, "d": np.int64, "e": np.int16}

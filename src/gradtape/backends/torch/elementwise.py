@@ -67,7 +67,7 @@ _ARITHMETIC = frozenset(
     "power_3 rint sqrt square sub where_positive".split()
 )
 _SINGLE_LOOPS = frozenset(
-    "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 expm1 hypot log log10 log1p log2 rsqrt sin sinh tan "
+    "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 expm1 hypot log log10 log1p log2 relu rsqrt sin sinh tan "
     "tanh".split()
 )
 _ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 relu tan".split())

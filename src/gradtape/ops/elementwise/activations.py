@@ -8,7 +8,6 @@ import numpy as np
 
 from ...backends import arrays
 from ...backends.arrays import astype, into
-from ...backends.tuning import FEW
 from ...core.dtypes import FLOAT, INT, NARROW, NUMERIC
 from ...engine.registry.families import Mask, elementwise
 from ...engine.registry.op import sample
@@ -35,9 +34,8 @@ where_positive = elementwise(
     da=Mask(lambda b: b > 0), db=lambda m, b: m.zeros_like(b),
 )  # fmt: skip
 relu = elementwise(
-    "relu", lambda xp, x: arrays.positive_part(xp, x) if xp is np and x.size >= FEW else xp.maximum(x, 0), on=_REAL,
-    kinks=True, dx=lambda m, g, y: m.where_positive(g, y),
-)  # fmt: skip
+    "relu", lambda xp, x: arrays.positive_part(xp, x), on=_REAL, kinks=True, dx=lambda m, g, y: m.where_positive(g, y)
+)
 relu6 = elementwise(
     "relu6", lambda xp, x: xp.minimum(xp.maximum(x, 0), 6), on=_REAL, kinks=True, domain=(-2.0, 8.0),
     dx=lambda m, g, y: m.where_positive(m.masked(y < 6, g), y),

@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from ...backends.arrays import astype, into, is_half, join_parts, kind_of, positive_part
-from ...backends.tuning import FEW
 from ...engine.registry.families import elementwise
 from .arithmetic import REAL_FLOATING
 
@@ -142,7 +141,7 @@ log_sigmoid = elementwise(
 
 def _softplus(xp, x):
     """log(1 + exp(x)) without overflow; `logaddexp` takes twenty times as long."""
-    above = positive_part(xp, x) if xp is np and x.size >= FEW else xp.maximum(x, 0)
+    above = positive_part(xp, x)
     return above + xp.log1p(xp.exp(-abs(x)))
 
 
