@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from stand_in import MODULE, ON_GPU, on_host
+from stand_in import MODULE, ON_GPU, on_host, replace_kernels
 
 import gradtape as tf
 from gradtape import ops
@@ -226,7 +226,7 @@ def test_a_dtype_that_the_library_refuses_is_no_reason_to_compute_others_on_the_
             raise TypeError(f"no exp of {x.dtype}")
         return MODULE.xp.exp(x)
 
-    monkeypatch.setitem(MODULE.kernels, registry["exp"], exp)
+    replace_kernels(monkeypatch, "exp", exp)
     for dtype in ("float64", "float32", "float64", "float16", "float32", "float16"):
         assert tf.exp(tf.zeros([2], dtype)).numpy().tolist() == [1.0, 1.0]
     assert seen.count("float32") == 2

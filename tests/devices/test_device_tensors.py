@@ -1,17 +1,20 @@
 """Tensors on a device: placement and conversion to Python; on PyTorch's CPU device without a GPU."""
 
+import contextlib
 import copy
 import itertools
+import operator
 import pickle
 
 import numpy as np
 import pytest
-from stand_in import MODULE, on_host
+from stand_in import MODULE, on_host, replace_kernels
 
 import gradtape as tf
-from gradtape.core.tensor import Tensor
+from gradtape.backends.arrays import Kernels
+from gradtape.core.tensor import Tensor, wrap
 from gradtape.engine.memory.store import Store
-from gradtape.engine.registry.devices import DeviceTensor, send_to_device
+from gradtape.engine.registry.devices import DeviceTensor, ops_of, send_to_device
 from gradtape.engine.registry.op import registry
 
 
@@ -128,13 +131,13 @@ def test_a_device_without_memory_is_named(gpu, monkeypatch):
     def exhausted(*arrays, **attrs):
         raise MemoryError("out of memory allocating 8 bytes")
 
-    monkeypatch.setitem(MODULE.kernels, registry["matmul"], exhausted)
+    replace_kernels(monkeypatch, "matmul", exhausted)
     with pytest.raises(tf.errors.ResourceExhaustedError, match=r"matmul.*shapes"):
         tf.matmul(v[:, None], v[None, :])
     with tf.GradientTape() as tape:
         y = tf.math.log1p(v)
     monkeypatch.setattr(MODULE, "fuse", lambda formula: exhausted)
-    monkeypatch.setitem(MODULE.kernels, registry["mul"], exhausted)
+    replace_kernels(monkeypatch, "mul", exhausted)
     monkeypatch.setattr(MODULE, "ops", None)
     with pytest.raises(tf.errors.ResourceExhaustedError, match="a gradient"):
         tape.gradient(y, v)
@@ -216,3 +219,60 @@ def test_large_unsigned_numbers_and_other_names_of_integers(gpu):
     assert int(tf.constant(2**64 - 1, tf.uint64)) == 2**64 - 1
     assert tf.constant(np.array([1, 2], np.ulonglong)).numpy().tolist() == [1, 2]
     assert tf.constant(np.array([1, -2], np.longlong)).numpy().tolist() == [1, -2]
+
+
+OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv)
+
+
+@pytest.mark.parametrize("f", OPERATORS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("recorded", [False, True])
+def test_operators_read_numbers_variables_and_host_scalars(gpu, f, recorded):
+    rng = np.random.default_rng(0)
+    a, b = (rng.uniform(1.0, 2.0, (2, 3)).astype(np.float32) for _ in range(2))
+    scalar = wrap(np.float32(1.5), tf.float32)
+    x, v = tf.constant(a), tf.Variable(b)
+    others = [(x, a), (v, b), (0.5, np.float32(0.5)), (3, np.float32(3.0)), (scalar, np.float32(1.5))]
+    for other, value in others * 2:  # the second time from caches
+        for left, right, wanted in ((x, other, f(a, value)), (other, x, f(value, a))):
+            with tf.GradientTape() if recorded else contextlib.nullcontext() as tape:
+                if recorded:
+                    tape.watch(x)
+                y = f(left, right)
+            assert type(y) is DeviceTensor and np.array_equal(y.numpy(), wanted)
+            if recorded and other is not x:
+                slope = {"add": 1, "sub": 1 if left is x else -1, "mul": value}.get(
+                    f.__name__, 1 / value if left is x else -value / a**2
+                )
+                np.testing.assert_allclose(tape.gradient(y, x).numpy(), np.broadcast_to(slope, a.shape), 1e-6)
+
+
+def test_a_host_scalar_that_was_an_operand_before_can_be_watched(gpu):
+    scalar = wrap(np.float32(1.5), tf.float32)
+    x = tf.constant([1.0, 2.0])
+    assert (x * scalar).numpy().tolist() == [1.5, 3.0]
+    with tf.GradientTape() as tape:
+        tape.watch(scalar)
+        y = x * scalar
+    assert tape.gradient(y, scalar).numpy() == 3.0
+    assert (x * scalar).tracer is None
+
+
+def test_operators_report_shapes_and_dtypes_in_order(gpu):
+    x = tf.constant([1.0, 2.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\[2\] vs\. \[3\]"):
+        x + tf.constant([1.0, 2.0, 3.0])
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"#1.*float tensor but is a double"):
+        x * tf.constant([1.0, 2.0], tf.float64)
+    with pytest.raises(ValueError, match="unsupported type"):
+        x - object()
+
+
+def test_the_general_kernel_runs_where_the_own_one_does_not_apply(gpu, monkeypatch):
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    for name, f in (("exp", tf.exp), ("mul", lambda x: x * x), ("matmul", lambda x: x @ x)):
+        expected = f(x).numpy()
+        general = MODULE.kernels[registry[name]].general
+        monkeypatch.setitem(MODULE.kernels, registry[name], Kernels(lambda *a, **k: None, None, general))
+        assert np.array_equal(f(x).numpy(), expected)
+        value = getattr(ops_of(MODULE), name)(*[x.buffer] * len(registry[name].args))
+        assert np.array_equal(MODULE.to_host(value), expected)

@@ -7,18 +7,32 @@ import importlib
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from .tuning import FEW, SELECTED
 
 
+class Kernels(NamedTuple):
+    """The kernels of an op on a device: the library's own ones, for floats and for other dtypes, and the general one.
+
+    An own kernel returns None for what it does not cover: the general one, which is for any library, runs then. The
+    dtype is that of the argument `operand`.
+    """
+
+    of_floats: Callable[..., Any]
+    of_others: Callable[..., Any]
+    general: Callable[..., Any]
+    operand: int = 0
+
+
 class ArrayModule:
     """An array library on a device: a backend derives a class from it.
 
     `xp` has the library's functions by the names of the Python array API standard. `kernels` caches the kernels of ops,
-    bound to the library on first use; `by_way_of_host` names the ops that the library does not support.
+    bound to the library on first use, and `updates` the functions that update variables; `by_way_of_host` names the ops
+    that the library does not support.
     """
 
     name: str
@@ -32,8 +46,10 @@ class ArrayModule:
         self.xp = xp
         self.device = device
         self.ops: Any = None  # the op namespace for bare arrays, created on first use
-        self.kernels: dict[Any, Callable[..., Any]] = {}
+        self.kernels: dict[Any, Kernels] = {}
+        self.updates: dict[np.ufunc, tuple[Callable[..., Any], Callable[..., Any]]] = {}
         self.numbers: dict[Any, Any] = {}  # tensors of the numbers in programs, by dtype and value
+        self.scalars: dict[int, tuple[Any, Any]] = {}  # tensors of scalars on the host, by `id`
         self.dtypes: dict[Any, Any] = {}  # the dtypes of tensors, by the library's dtype
         self.by_way_of_host: set[str] = set()
         self._lent: deque[tuple[list[Any], Any]] = deque()  # what XLA reads, and a result of that run
@@ -54,9 +70,9 @@ class ArrayModule:
         """Adds an array to `total`, or to its slice at `key`, in place if possible; the caller must own `total`."""
         return total + term if key is None else add_into(total, key, term)
 
-    def function(self, name: str) -> Callable[..., Any]:
-        """Returns the library's own function of this name, which takes arrays only, and `out`."""
-        return getattr(self.xp, name)
+    def update(self, ufunc: np.ufunc) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """Returns the library's function, which takes arrays only: one that overwrites the first array, and itself."""
+        raise NotImplementedError
 
     def supports(self, dtype: np.dtype[Any]) -> bool:
         """Whether the library has arrays of NumPy's `dtype`; values of others stay on the host."""
@@ -94,24 +110,21 @@ class ArrayModule:
         first = min(results, key=lambda y: y.nbytes, default=None)  # all are ready at once
         lent.append((arrays, first if hasattr(first, "is_ready") else None))
 
-    def has_own_memory(self, array: Any) -> bool:
-        """Whether the library allocated the array's memory, and no view or other library shares it."""
-        return False
+    def own_array(self, array: Any) -> Any:
+        """Returns an array for an update to overwrite, which has the value of `array`, a variable's.
 
-    def in_layout_of_kernels(self, array: Any) -> Any:
-        """Returns a copy that kernels have made of an own array's present value, in the layout that they use.
-
-        The array itself if there is no such copy.
+        It is a copy that kernels have made in the layout that they use, or else `array` itself. None if the library did
+        not allocate its memory, or a view or another library shares it.
         """
-        return array
+        return None
 
-    def has_kernel(self, name: str) -> bool:
-        """Whether the library has its own kernel of the op with this name."""
-        return False
+    def kernels_of(self, name: str, general: Callable[..., Any]) -> Kernels:
+        """Returns the kernels of the op with this name; `general` is the one for any library."""
+        return Kernels(general, general, general)
 
-    def kernel(self, name: str, general: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns the library's own kernel of an op, which calls the one for any library, `general`, where it must."""
-        return general
+    def is_floating(self, array: Any) -> bool:
+        """Whether an array has a dtype of floats."""
+        return array.dtype.kind == "f"
 
     def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
         """Returns the library's own derivative of an op: see `VJPS` in `backends/torch/host_kernels.py`."""

@@ -11,6 +11,7 @@ from ..core.dtypes import FLOAT
 from ..core.errors import InvalidArgumentError
 from ..core.operators import ARITHMETIC, BINARY, EQUALITIES, ORDERINGS, REFLECTED, UNARY, Operator
 from ..core.tensor import Tensor, wrap
+from ..engine.registry.devices import DeviceTensor
 from ..engine.registry.op import registry
 from .arrays import slicing
 from .elementwise import bits, logic  # noqa: F401  define the ops
@@ -72,6 +73,10 @@ for _row in REFLECTED:
     setattr(Tensor, _row.reflected, (_commuted if _row.name in ("add", "mul") else _reflected)(_method(_row)))
 for _row in ARITHMETIC:
     registry[_row.op].reflected = _row.reflected
+for _row in ARITHMETIC[:4]:  # the frequent ones
+    _call = registry[_row.op].call_on_device
+    setattr(DeviceTensor, _row.method, _call)
+    setattr(DeviceTensor, _row.reflected, (_commuted if _row.name in ("add", "mul") else _reflected)(_call))
 Tensor.__getitem__ = slicing.getitem  # type: ignore[method-assign,assignment]
 Tensor.__iter__ = slicing.iterate  # type: ignore[method-assign]
 Tensor.OVERLOADABLE_OPERATORS = frozenset(

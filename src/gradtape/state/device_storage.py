@@ -11,12 +11,13 @@ import numpy as np
 from ..backends.arrays import ArrayModule, combine_at
 from ..core import dtypes
 from ..core.tensor import Tensor
-from ..engine.registry.devices import REAL, DeviceTensor, combined, exhausted, on_device, send_to_device
+from ..engine.registry.devices import REAL, DeviceTensor, exhausted, on_device, send_to_device
 from ..engine.run.dispatch import thread
 from ..engine.run.protocols import Recorder
 from .rows import Combine
 from .storage import HostArray, Storage, XlaArray, is_exclusive, storages, updating
 
+_new = object.__new__
 if TYPE_CHECKING:
     from .variable import Variable
 
@@ -39,10 +40,16 @@ class DeviceStorage(Storage):
         self.dtype = value.dtype
         self.put(value)
 
-    def _hold(self, array: object) -> DeviceTensor:
-        """Make an array of the device the value and return it as a tensor."""
-        self.last, self.buffer = on_device(self.module, array, self.dtype), None
-        return self.last
+    def _hold(self, array: object, dims: tuple[int, ...] | None = None) -> DeviceTensor:
+        """Make an array of the device the value and return it as a tensor; `dims` is its shape, if that is known."""
+        last = _new(DeviceTensor)  # inlines `on_device`
+        last.buffer = array
+        last.module = self.module
+        last.dtype = self.dtype
+        last._dims = dims
+        last.tracer = self.buffer = None
+        self.last = last
+        return last
 
     def snapshot(self) -> DeviceTensor:
         """Return the value without waiting for other threads, unless they update it or XLA holds it."""
@@ -59,12 +66,8 @@ class DeviceStorage(Storage):
     @property
     def dims(self) -> tuple[int, ...]:
         """The shape of the value."""
-        return tuple(self._shape())
-
-    def _shape(self) -> tuple[int, ...]:
-        """Return the shape in the library's form, which equals a tuple of the same sizes."""
         buffer = self.buffer if self.last is None else None
-        return self.snapshot().buffer.shape if buffer is None else buffer.shape
+        return self.snapshot().dims if buffer is None else tuple(buffer.shape)
 
     def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
         """Return the value with tracers for the active recorder."""
@@ -75,10 +78,11 @@ class DeviceStorage(Storage):
             return last
         # Another thread may be using the last read: make a new one and leave the other's tracers alone.
         read = on_device(self.module, last.buffer, self.dtype)
+        read._dims = last._dims
         if recorder is not None:
             recorder.trace_read(variable, read)
         with updating:
-            if self.holds(read.buffer):
+            if self.last is last:
                 self.last, self.buffer = read, None
         return read
 
@@ -106,7 +110,7 @@ class DeviceStorage(Storage):
         """Make a tensor on the device the value."""
         assert isinstance(new, DeviceTensor)
         self.module, self.device = new.module, new.module.device
-        self._hold(new.buffer)
+        self._hold(new.buffer, new._dims)
 
     def take(self, array: object) -> None:
         """Make `array`, on the host or on the device, the value."""
@@ -122,16 +126,14 @@ class DeviceStorage(Storage):
         """Combine the value with a tensor, in place if no other reference to the array exists."""
         if type(delta) is not Tensor and type(delta) is not DeviceTensor:
             return False
-        if delta.dtype is not self.dtype:
+        module, last = self.module, self.snapshot()
+        if delta.dtype is not self.dtype or delta.buffer.shape != last.dims:
             return False
-        if delta.buffer.shape != self._shape():
-            return False
-        module = self.module
+        del last  # which would be a reference: see `is_exclusive`
+        functions = module.updates.get(ufunc) or module.updates.setdefault(ufunc, module.update(ufunc))
         with updating:
             change: Any = delta if type(delta) is DeviceTensor else send_to_device(module, delta)
-            self._update(
-                lambda array, is_own: combined(module, ufunc, array, change.buffer, array if is_own else None), name
-            )
+            self._update(functions, change.buffer, name=name)
         return True
 
     def write_rows(self, at: Tensor, values: Tensor, combine: Combine) -> bool:
@@ -145,36 +147,33 @@ class DeviceStorage(Storage):
             return False
         module, ufunc = self.module, "add" if combine is operator.add else "subtract"
 
-        def add(array: Any, is_own: bool) -> Any:
-            array, delta = array if is_own else module.copy(array), change.buffer
+        def add(array: Any, rows: Any, delta: Any) -> Any:
             table = array if len(array.shape) == len(delta.shape) else array.reshape(-1, *delta.shape[1:])
-            table = combine_at(module.xp, ufunc, table, rows.buffer, delta)
+            table = combine_at(module.xp, ufunc, table, rows, delta)
             # Not a view of itself, which the next update would have to copy.
             return table if len(array.shape) == len(delta.shape) else table.reshape(array.shape)
 
         with updating:
             rows: Any = send_to_device(module, at)
             change: Any = send_to_device(module, values)
-            self._update(add)
+            self._update((add, lambda array, *given: add(module.copy(array), *given)), rows.buffer, change.buffer)
         return True
 
-    def _update(self, function: Callable[[Any, bool], object], name: str = "") -> None:
-        """Make `function(array, is_own)` the value; it may overwrite an array that is the storage's own.
+    def _update(self, functions: tuple[Callable[..., Any], Callable[..., Any]], *given: Any, name: str = "") -> None:
+        """Make `f(array, *given)` the value: of the two functions, the first may overwrite the storage's own array.
 
         The caller holds `updating`. `name` is the variable's, for the error of a device without memory.
         """
-        last = self.snapshot()
-        held = [last, last.buffer]
-        del last  # which would be a reference: see `is_exclusive`
+        module, last = self.module, self.snapshot()
+        held, dims = [last, last.buffer], last._dims
+        del last
         self.last = None  # from here on, no other thread can obtain the array: see `snapshot`
         try:
-            is_own = is_exclusive(held) and self.module.has_own_memory(held[1])
-            # The copy in the layout of kernels saves the next one; the array is dropped.
-            array = self.module.in_layout_of_kernels(held[1]) if is_own else held[1]
-            self._hold(function(array, is_own))
-        except self.module.memory_errors as error:
+            own = module.own_array(held[1]) if is_exclusive(held) else None
+            self._hold(functions[1](held[1], *given) if own is None else functions[0](own, *given), dims)
+        except module.memory_errors as error:
             what = f"an update of variable '{name}'" if name else "an update of rows of a variable"
-            raise exhausted(self.module, what, error) from error
+            raise exhausted(module, what, error) from error
         finally:
             if self.last is None:
                 self._hold(held[1])

@@ -56,8 +56,10 @@ class Updates:
         >>> v.assign([3.0, 4.0]).numpy().tolist()
         [3.0, 4.0]
         """
-        new = to_tensor(value, dtype=self.dtype)
-        if new.dims != self._storage.dims and not self._shape.is_compatible_with(new.shape):
+        storage = self._storage
+        is_here = type(value) is storage.tensor_class and value.dtype is self.dtype
+        new: Any = value if is_here else to_tensor(value, dtype=self.dtype)
+        if new.dims != storage.dims and not self._shape.is_compatible_with(new.shape):
             raise ValueError(
                 f"Cannot assign value to variable '{self._title}': Shape mismatch. The variable shape {self._shape}, "
                 f"and the assigned value shape {new.shape} are incompatible."

@@ -111,20 +111,21 @@ def checked_paddings(
     first: bool,
 ) -> tuple[tuple[int, int], ...]:
     """`paddings_of`, after checking that the window fits. An output of size 0 is an error in functions only."""
+    if not isinstance(padding, str):
+        padding = tuple(map(tuple, padding if _are_pairs(padding) else to_array(padding).tolist()))
     is_eager = dispatch.thread.trace is None
-    if isinstance(padding, str):
-        return _named_paddings(padding, tuple(space), tuple(window), tuple(strides), tuple(dilations), is_eager)
-    pairs = paddings_of(padding, space, window, strides, dilations, first)
-    if min(map(min, pairs), default=0) < 0:
-        raise errors.InvalidArgumentError(f"All elements of explicit_paddings must be nonnegative, got {padding}")
-    _check_window(pairs, space, window, strides, dilations, is_eager)
-    return pairs
+    return _known_paddings(padding, tuple(space), tuple(window), tuple(strides), tuple(dilations), first, is_eager)
 
 
 @lru_cache(maxsize=1024)
-def _named_paddings(padding: str, space: Any, window: Any, strides: Any, dilations: Any, is_eager: bool) -> Any:
-    """`checked_paddings` for "SAME" and "VALID"."""
-    pairs = paddings_of(padding, space, window, strides, dilations, False)
+def _known_paddings(
+    padding: Any, space: Any, window: Any, strides: Any, dilations: Any, first: bool, is_eager: bool
+) -> Any:  # fmt: skip
+    """`checked_paddings` of a named mode, or of pairs."""
+    given = padding if isinstance(padding, str) else [list(pair) for pair in padding]
+    pairs = paddings_of(given, space, window, strides, dilations, first)
+    if min(map(min, pairs), default=0) < 0:
+        raise errors.InvalidArgumentError(f"All elements of explicit_paddings must be nonnegative, got {given}")
     if padding != "SAME":
         _check_window(pairs, space, window, strides, dilations, is_eager)
     return pairs

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from ..arrays import ArrayModule
+from ..arrays import ArrayModule, Kernels
 from .device_kernels import DEVICE_KERNELS, forward_key, place
 from .elementwise import compile_steps, fused_kernels, fused_vjps
 from .fusion import fuse
@@ -105,14 +105,9 @@ class TorchModule(ArrayModule):
     def cast(self, array: Any, dtype: np.dtype[Any]) -> Any:
         return array.to(dtype_of(dtype))
 
-    def function(self, name: str) -> Callable[..., Any]:
-        name = _SHORT_NAMES.get(name, name)  # `subtract` calls `sub`
-        function, in_place = getattr(torch, name), getattr(torch.Tensor, f"{name}_")
-
-        def run(a: Any, b: Any, out: Any = None) -> Any:
-            return in_place(a, b) if out is a else function(a, b, out=out)  # in place takes half as long
-
-        return run
+    def update(self, ufunc: np.ufunc) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        name = _SHORT_NAMES.get(ufunc.__name__, ufunc.__name__)  # `subtract` calls `sub`
+        return getattr(torch.Tensor, f"{name}_"), getattr(torch, name)
 
     def scalar(self, value: Any) -> Any:
         return from_host(np.asarray(value), _HOST) if has_dtype(value.dtype) else value
@@ -143,41 +138,52 @@ class TorchModule(ArrayModule):
             return self.from_host(np.asarray(array))
         return torch.from_dlpack(array)
 
-    def has_own_memory(self, array: Any) -> bool:
-        # Memory from XLA, which XLA may still use, is not resizable: PyTorch did not allocate it.
-        # PyTorch does not overwrite tensors of its inference mode outside of that mode.
-        if _count_storage_uses is None or array._use_count() > 1 or array.is_inference():
-            return False
-        storage = array.untyped_storage()
+    def own_array(self, array: Any) -> Any:
+        if _count_storage_uses is None or array._use_count() > 1:
+            return None
+        storage = getattr(array, "_memory", None)
+        if storage is None:
+            storage = array.untyped_storage()
+            # Memory from XLA, which XLA may still use, is not resizable: PyTorch did not allocate it.
+            # PyTorch does not overwrite tensors of its inference mode outside of that mode.
+            if not storage.resizable() or array.is_inference():
+                return None
+            array._memory = storage
         # Python's references do not tell whether a view, its base or XLA shares the memory. The tensor is a use of its
         # storage, and so is the object that represents it here.
-        return storage.resizable() and _count_storage_uses(storage._cdata) <= 2
-
-    def in_layout_of_kernels(self, array: Any) -> Any:
-        copy = cached(array, CHANNELS_LAST, None)
-        return copy if copy is not None and self.has_own_memory(copy) else array
+        if _count_storage_uses(storage._cdata) > 2:
+            return None
+        copy = cached(array, CHANNELS_LAST, None) if hasattr(array, CHANNELS_LAST) else None
+        own = None if copy is None else self.own_array(copy)
+        return array if own is None else own
 
     def fuse(self, formula: Any) -> Callable[..., Any] | None:
         return fuse(formula) if self.there.type == "cuda" else compile_steps(formula)
 
-    def has_kernel(self, name: str) -> bool:
-        return name in DEVICE_KERNELS or name in fused_kernels() or name in KERNELS
-
-    def kernel(self, name: str, general: Callable[..., Any]) -> Callable[..., Any]:
-        if name in DEVICE_KERNELS:
-            return _first_of(DEVICE_KERNELS[name], general)
-        function = fused_kernels().get(name)
+    def kernels_of(self, name: str, general: Callable[..., Any]) -> Kernels:
+        function = DEVICE_KERNELS.get(name)
         if function is not None:
-            return _of_floats(function, 0, general)
+            return Kernels(function, function, general)
         own = KERNELS.get(name)
-        return general if own is None else _of_floats(partial(own.function, torch), own.operand, general)
+        if own is not None:
+            return Kernels(partial(own.function, torch), general, general, own.operand)
+        return Kernels(fused_kernels().get(name, general), general, general)
+
+    def is_floating(self, array: Any) -> bool:
+        return array.is_floating_point()
 
     def product_kernel(self, name: str, residuals: tuple[str, ...]) -> Callable[..., Any] | None:
         found = _DEVICE_VJPS.get(name) or fused_vjps().get(name)
         return found[1] if found is not None and found[0] == residuals and name not in _SEVERAL_STEPS else None
 
-    def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
-        return _own_vjp(name)
+    @staticmethod
+    @cache
+    def vjp_kernel(name: str) -> Callable[..., Any] | None:
+        own = VJPS.get(name)
+        if own is None:
+            return None
+        function, operand = own.function, own.operand
+        return lambda *given: function(torch, *given) if given[operand].is_floating_point() else None
 
     def joint_vjp_kernel(self, name: str) -> Callable[..., Any] | None:
         own = JOINT_VJPS.get(name)
@@ -219,33 +225,3 @@ def use_deterministic_algorithms(enabled: bool) -> None:
     elif not enabled and _modes_before:
         mode, torch.utils.deterministic.fill_uninitialized_memory = _modes_before.pop()
         torch.set_deterministic_debug_mode(mode)
-
-
-@cache
-def _own_vjp(name: str) -> Callable[..., Any] | None:
-    """Returns PyTorch's own derivative of an op."""
-    own = VJPS.get(name)
-    return None if own is None else _of_floats(partial(own.function, torch), own.operand, lambda *tensors: None)
-
-
-def _first_of(own: Callable[..., Any], general: Callable[..., Any]) -> Callable[..., Any]:
-    """Runs PyTorch's own kernel of an op, and the general one in cases that it does not cover."""
-
-    def kernel(*tensors: Any, **attrs: Any) -> Any:
-        y = own(*tensors, **attrs)
-        return general(*tensors, **attrs) if y is None else y
-
-    return kernel
-
-
-def _of_floats(own: Callable[..., Any], operand: int, general: Callable[..., Any]) -> Callable[..., Any]:
-    """Same as `_first_of`; the own kernel does not cover a main operand that is not of floats either."""
-
-    def kernel(*tensors: Any, **attrs: Any) -> Any:
-        main = tensors[operand]
-        if type(main) is torch.Tensor and not main.is_floating_point():
-            return general(*tensors, **attrs)
-        y = own(*tensors, **attrs)
-        return general(*tensors, **attrs) if y is None else y
-
-    return kernel

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy import asarray
 
-from ...backends.arrays import ArrayModule
+from ...backends.arrays import ArrayModule, Kernels
 from ...backends.torch.kernels import JOINT_VJPS, bind_kernel
 from ...backends.torch.library import IS_ENABLED
 from ...core import devices, dtypes, errors, logger, modes
@@ -27,6 +27,7 @@ from ...core.extension_points import place_tensor
 from ...core.scopes import carried, holding
 from ...core.tensor import Tensor, wrap
 from ..run import dispatch
+from ..run.convert import readable
 from ..run.dispatch import tensor_like, thread
 from ..run.namespace import Namespace, raw
 from ..run.protocols import Operand, OpLike
@@ -35,9 +36,11 @@ from .op import Op, Unregistered, bind, registry
 
 _new = object.__new__
 _KEPT = 256  # cached kernels per op, and cached numbers
+_KEPT_SCALARS = 16
 # Ops of narrow dtypes with several steps are computed in float32, unless the library has a kernel of its own;
 # products and elementwise functions in whatever precision the library uses, and rounded if that is wider.
 _IN_FLOAT32 = ("constant", "opaque", "reduction")
+_FLOATS = dtypes.FLOAT | dtypes.NARROW
 
 
 class DeviceTensor(Tensor):
@@ -73,18 +76,20 @@ class DeviceTensor(Tensor):
     def interpret(self, op: OpLike, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
         """Runs `op` on this tensor's device and notifies the recorders."""
         module = self.module
+        kernels = module.kernels.get(op) or _kernels(module, op)
         if self.dtype.kind == dtypes.NARROW and op.family in _IN_FLOAT32 and not op.moves_data:
-            if not module.has_kernel(op.name):
+            if kernels.of_floats is kernels.general:
                 return dispatch.run_in_float32(op, inputs, attrs)
-        arrays: list[Any] = []
         for x in inputs:
             if type(x) is not DeviceTensor:
                 inputs = _copy_host_inputs(module, op, inputs)
-                arrays = [x.buffer for x in inputs]
                 break
-            arrays.append(x.buffer)
+        arrays = [x.buffer for x in inputs]
         try:
-            value = (module.kernels.get(op) or _kernel(module, op))(*arrays, **attrs)
+            is_float = inputs[kernels.operand].dtype.kind & _FLOATS
+            value = (kernels.of_floats if is_float else kernels.of_others)(*arrays, **attrs)
+            if value is None:
+                value = kernels.general(*arrays, **attrs)
         except Exception as error:
             value = _run_after_failure(module, op, inputs, attrs, error)
         like = inputs[0].dtype
@@ -99,13 +104,13 @@ class DeviceTensor(Tensor):
     def number(self, value: float) -> Tensor:
         """Returns a number of the program as the library reads it fastest: a scalar in host memory, cached."""
         module, dtype = self.module, self.dtype
-        known = module.numbers.get((dtype, value))
+        known = module.numbers.get((dtype.name, value))
         if known is None:
             known = on_device(module, module.scalar(super().number(value).array), dtype)
             if len(module.numbers) >= _KEPT:  # a rate that is another number in every step
                 module.numbers.clear()
             if value and value == value:  # 0.0 and -0.0 are the same key
-                module.numbers[dtype, value] = known
+                module.numbers[dtype.name, value] = known
         return known
 
     def own_read(self) -> Tensor:
@@ -245,10 +250,46 @@ def _copy_host_inputs(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor])
     return found
 
 
+def _read_beside(a: Any, b: Any) -> tuple[Any, Any]:
+    """Reads variables, and numbers and host scalars beside a device tensor; returns other values unchanged."""
+    if type(a) in readable:
+        a = a._as_tensor()
+    if type(b) in readable:
+        b = b._as_tensor()
+    if type(a) is DeviceTensor:
+        if type(b) is not DeviceTensor:
+            b = _beside(a, b)
+    elif type(b) is DeviceTensor:
+        a = _beside(b, a)
+    return a, b
+
+
+def _beside(x: DeviceTensor, value: Any) -> Any:
+    """Returns a number or a host scalar as an operand beside `x`; other values unchanged."""
+    kind = type(value)
+    if kind is float or kind is int:
+        if x.dtype.kind == dtypes.FLOAT:
+            known = x.module.numbers.get((x.dtype.name, value))
+            return x.number(value) if known is None else known
+    elif kind is Tensor and value.dtype is x.dtype and not value.array.shape:
+        return _scalar_beside(x.module, value)
+    return value
+
+
 def _scalar_beside(module: ArrayModule, x: Tensor) -> DeviceTensor:
-    """Returns a host scalar as an operand of elementwise ops on the device; its memory stays on the host."""
+    """Returns a host scalar as an operand of elementwise ops on the device; its memory stays on the host.
+
+    A rate that an optimizer computes is the operand for many variables.
+    """
+    known = module.scalars.get(id(x))
+    if known is not None and known[0] is x and x.tracer is None:
+        return known[1]
     y = on_device(module, module.scalar(x.array), x.dtype)
     y.tracer = x.tracers
+    if y.tracer is None and type(x.array) is not np.ndarray:  # which could be overwritten
+        if len(module.scalars) >= _KEPT_SCALARS:
+            module.scalars.clear()
+        module.scalars[id(x)] = x, y
     return y
 
 
@@ -327,7 +368,10 @@ def elementwise_device_first(op: Op, general: Callable[..., Any], kinds: int, to
             return dispatch.run(op, (x,), {})
         module = x.module
         try:
-            value = (module.kernels.get(op) or _kernel(module, op))(x.buffer)
+            kernels = module.kernels.get(op) or _kernels(module, op)
+            value = (kernels.of_floats if x.dtype.kind & _FLOATS else kernels.of_others)(x.buffer)
+            if value is None:
+                value = kernels.general(x.buffer)
         except Exception as error:
             value = _run_after_failure(module, op, (x,), {}, error)
         y = _new(DeviceTensor)  # inlines `on_device`
@@ -340,14 +384,21 @@ def elementwise_device_first(op: Op, general: Callable[..., Any], kinds: int, to
         return y
 
     def binary(a: Any, b: Any) -> Any:
-        if type(a) is not DeviceTensor or type(b) is not DeviceTensor or a.module is not b.module:
-            return with_host_scalar(a, b)
+        if type(a) is not DeviceTensor or type(b) is not DeviceTensor:
+            a, b = _read_beside(a, b)
+            if type(a) is not DeviceTensor or type(b) is not DeviceTensor:
+                return others(a, b)
         dtype = a.dtype
         if dtype is not b.dtype or not dtype.kind & kinds:
             return general(a, b)
         module = a.module
+        if b.module is not module:
+            return others(a, b)
         try:
-            value = (module.kernels.get(op) or _kernel(module, op))(a.buffer, b.buffer)
+            kernels = module.kernels.get(op) or _kernels(module, op)
+            value = (kernels.of_floats if dtype.kind & _FLOATS else kernels.of_others)(a.buffer, b.buffer)
+            if value is None:
+                value = kernels.general(a.buffer, b.buffer)
         except Exception as error:
             value = _run_after_failure(module, op, (a, b), {}, error)
         y = _new(DeviceTensor)
@@ -359,40 +410,28 @@ def elementwise_device_first(op: Op, general: Callable[..., Any], kinds: int, to
             dispatch.notify(op, (a, b), y, {})
         return y
 
-    def with_host_scalar(a: Any, b: Any) -> Any:
+    def others(a: Any, b: Any) -> Any:
         tensors = isinstance(a, Tensor) and isinstance(b, Tensor)
         if not tensors or a.dtype is not b.dtype or not a.dtype.kind & kinds:
             return general(a, b)
-        scalar, x = (a, b) if type(a) is Tensor else (b, a)
-        if type(x) is not DeviceTensor or type(scalar) is not Tensor or scalar.array.shape:
-            return dispatch.run(op, (a, b), {})
-        module = x.module
-        kernel, number = module.kernels.get(op) or _kernel(module, op), scalar.array.item()
-        try:
-            value = kernel(number, x.buffer) if x is b else kernel(x.buffer, number)
-        except Exception:  # of a kernel that reads no numbers: it gets a tensor
-            return x.interpret(op, (a, b), {})
-        y = on_device(module, value, to or x.dtype)
-        if modes.active or x.tracer is not None or scalar.tracer is not None:
-            beside = _scalar_beside(module, scalar)
-            dispatch.notify(op, (beside, b) if x is b else (a, beside), y, {})
-        return y
+        return dispatch.run(op, (a, b), {})
 
     return unary if len(op.args) == 1 else binary
 
 
-def _kernel(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
-    """Returns and caches an op's kernel for device arrays; formulas of several steps are fused into one launch."""
+def _kernels(module: ArrayModule, op: OpLike) -> Kernels:
+    """Returns and caches an op's kernels for device arrays; formulas of several steps are fused into one launch."""
     if isinstance(op, Unregistered):  # user code
-        return _on_host(module, op)
+        on_host = _on_host(module, op)
+        return Kernels(on_host, on_host, on_host)
     try:
-        device_kernel = bind(op.kernel, module.xp)
+        general = bind(op.kernel, module.xp)
     except AttributeError as error:
-        device_kernel = _by_way_of_host(module, op, error)
+        general = _by_way_of_host(module, op, error)
     if op.family == "elementwise" and isinstance(op.kernel, FunctionType):
-        device_kernel = _in_one_launch(module, op, device_kernel)
-    module.kernels[op] = module.kernel(op.name, device_kernel)
-    return module.kernels[op]
+        general = _in_one_launch(module, op, general)
+    found = module.kernels[op] = module.kernels_of(op.name, general)
+    return found
 
 
 def _in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -421,14 +460,6 @@ def _in_one_launch(module: ArrayModule, op: OpLike, device_kernel: Callable[...,
 def dtype_on(module: ArrayModule, x: Any) -> np.dtype[Any]:
     """Returns NumPy's dtype for that of an array on the device, or of a scalar on the host."""
     return module.numpy_dtype(x) if type(x) is module.array_type else np.result_type(x)
-
-
-def combined(module: ArrayModule, ufunc: np.ufunc, array: Operand, other: Operand, out: Operand | None) -> Any:
-    """Computes `ufunc(array, other)` for device arrays of one dtype and shape, into `out` unless that is None."""
-    run = module.kernels.get(ufunc)
-    if run is None:
-        run = module.kernels[ufunc] = module.function(ufunc.__name__)
-    return run(array, other, out)
 
 
 def _on_host(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
@@ -489,7 +520,11 @@ class DeviceOps:
 
         def call(*arrays: Any, **attrs: Any) -> Any:
             try:
-                return (module.kernels.get(op) or _kernel(module, op))(*arrays, **attrs)
+                of_floats, of_others, general, operand = module.kernels.get(op) or _kernels(module, op)
+                x = arrays[operand]
+                is_float = of_floats is of_others or type(x) is not module.array_type or module.is_floating(x)
+                value = (of_floats if is_float else of_others)(*arrays, **attrs)
+                return general(*arrays, **attrs) if value is None else value
             except module.memory_errors:
                 raise
             except module.refusals as error:

@@ -162,7 +162,7 @@ def elementwise(
         op.call = general
     else:
         kinds = op.kinds & _PLAIN
-        other = elementwise_device_first(op, general, kinds, to)
+        other = op.call_on_device = elementwise_device_first(op, general, kinds, to)
         least = by_torch.min_elements(name)
         op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, _large(op), least)
     return op.publish()

@@ -159,6 +159,7 @@ class Op(LazyRules):
         self.batch: Callable[..., Any] | None = None
         self.rows: Rows | None = None  # how the op treats rows that belong to examples
         self.call: Callable[..., Any] = self.run
+        self.call_on_device: Callable[..., Any] = self.run  # the same, for arguments that are probably on a device
         self.reflected = ""  # the method by which a right operand may handle the op, such as `__radd__`
         registry[name] = self
         setattr(raw, name, self.numpy)
