@@ -11,7 +11,7 @@ import pytest
 import gradtape as tf
 from gradtape.backends.numpy import blocks
 from gradtape.backends.torch import library
-from gradtape.backends.torch.elementwise import compile_steps, forward_kernel
+from gradtape.backends.torch.elementwise import compile_steps, forward_kernel, fused_vjps
 from gradtape.backends.torch.kernels import KERNELS, VJPS, bind_kernel
 from gradtape.core import dtypes
 from gradtape.engine.registry.formula import neutral, trace_formula
@@ -101,6 +101,22 @@ LAYOUTS = {
     "offset": lambda x: np.concatenate([x[:1], x])[1:],
     "scalar": lambda x: np.broadcast_to(x.reshape(-1)[:1], x.shape) if x.size else x,
 }
+
+
+@ALL_FLOATS
+@pytest.mark.parametrize("special", [False, True])
+def test_fused_slopes_that_may_be_infinite(dtype, special):
+    rng = np.random.default_rng(0)
+    g, x = rng.standard_normal(PART).astype(dtype), rng.uniform(0.5, 2, PART).astype(dtype)
+    g[::5] = 0
+    if special:
+        x[:: PART // 64] = rng.choice(np.array(SPECIAL, dtype), 64)
+    slopes = {"abs": np.sign, "sqrt": lambda y: 0.5 / y, "rsqrt": lambda y: -0.5 * y * y * y}
+    for name, slope in slopes.items():
+        found = fused_vjps()[name][1](*map(library.torch().from_numpy, (g, x))).numpy()
+        with np.errstate(all="ignore"):
+            expected = g * slope(x)
+        assert_close(found, expected if name == "abs" else np.where(g == 0, 0, expected).astype(dtype), dtype)
 
 
 def read_only(x):

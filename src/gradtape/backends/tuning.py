@@ -116,15 +116,19 @@ TORCH_FUNCTIONS = 1 << 15
 TORCH_FORMULAS = 1 << 14
 # Sums of rows: 0.6 for 2**16, 0.8 for 2**17 and 2**19; of columns 1.0.
 TORCH_SUMS = 1 << 17
-# Maxima of rows 0.9 for 2**14, 1.4 for 2**15, 2.4 for 2**17, of columns 0.5, 0.7, 0.9; moments of channels 1.0, 1.4,
-# 2.4; a batch norm 0.5, 0.8, 1.7; argsort 0.7 to 0.8.
+# Maxima of rows 0.9 for 2**14, 1.4 for 2**15, 2.4 for 2**17, of columns 0.5, 0.7, 0.9; the derivative of those of rows
+# 0.6 for 2**14, 1.8 for 2**16 (two cores); moments of channels 1.0, 1.4, 2.4; a batch norm 0.5, 0.8, 1.7; argsort 0.7
+# to 0.8.
 TORCH_REDUCTIONS = 1 << 15
 # Work of several passes along rows: a logsumexp 0.9 for 2**12, 1.0 for 2**13, 1.4 for 2**14; a cross entropy 0.6, 0.9,
 # 1.1; a cumulative sum 1.1, 1.4, 1.7.
 TORCH_PASSES = 1 << 13
-# Fused work along rows: a softmax 1.6 for 2**10, 2.7 for 2**11, 2.5 for 2**19; a layer norm 1.6, 2.2, 3.7; top-k 0.8,
-# 1.3, 3.5.
+# Fused work along rows: a softmax 1.6 for 2**10, 2.7 for 2**11, 2.5 for 2**19; a layer norm 1.6, 2.2, 3.7.
 TORCH_ROWS = 1 << 11
+# The 8 largest of each row of 256, which NumPy sorts in vectors: 1.3 for 2**12, 0.6 for 2**14, 0.9 for 2**16 and 2**19
+# (two cores); on ARM 0.9, 1.0 for 2**14, 1.3 for 2**18. If more are wanted, or of longer rows: 2.0 for 2**14, 3.4 for
+# 2**19 (on ARM).
+TORCH_SELECTIONS = 1 << 17
 # Convolutions, of 3 x 3 and 16 channels: 1.9 for 2**10, 1.4 for 2**14, 3.7 for 2**19; with 24 channels, 1.4 for 2**12
 # (on ARM).
 TORCH_WINDOWS = 1 << 11

@@ -27,6 +27,8 @@ def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
     rank = x.array.ndim if type(x) is Tensor else x.ndim
     if axis is None:
         return tuple(range(rank))
+    if (type(axis) is list or type(axis) is tuple) and len(axis) == 1 and type(axis[0]) is int:
+        axis = axis[0]
     if type(axis) is int:
         return (axis,) if 0 <= axis < rank else (single_axis(rank, axis),)
     if type(axis) in (list, tuple) and set(map(type, axis)) == {int}:

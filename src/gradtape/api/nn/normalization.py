@@ -65,16 +65,20 @@ def moments(
     >>> float(mean), float(variance)
     (2.0, 1.0)
     """
-    x = refuse_unsigned(to_tensor(x), "SquaredDifference")
-    wide = ops.cast(x, dtype=dtypes.float32) if x.dtype is dtypes.float16 else x
-    axis = reduced_axes(x, axes)
-    if wide.dtype.is_floating:
-        mean, variance = ops.moments(wide, axis=axis, keepdims=bool(keepdims))
-    else:
-        mean = ops.mean(wide, axis=axis, keepdims=True)
-        variance = ops.mean(ops.squared_difference(wide, mean), axis=axis, keepdims=bool(keepdims))
-        mean = mean if keepdims else ops.reshape(mean, shape=variance.dims)
-    return (mean, variance) if wide is x else (ops.cast(mean, dtype=x.dtype), ops.cast(variance, dtype=x.dtype))
+    x = to_tensor(x)
+    axis, keepdims = reduced_axes(x, axes), bool(keepdims)
+    mean: Tensor
+    variance: Tensor
+    if x.dtype is dtypes.float16:
+        mean, variance = ops.moments(ops.cast(x, dtype=dtypes.float32), axis=axis, keepdims=keepdims)
+        return ops.cast(mean, dtype=x.dtype), ops.cast(variance, dtype=x.dtype)
+    if x.dtype.is_floating:
+        mean, variance = ops.moments(x, axis=axis, keepdims=keepdims)
+        return mean, variance
+    refuse_unsigned(x, "SquaredDifference")
+    mean = ops.mean(x, axis=axis, keepdims=True)
+    variance = ops.mean(ops.squared_difference(x, mean), axis=axis, keepdims=keepdims)
+    return mean if keepdims else ops.reshape(mean, shape=variance.dims), variance
 
 
 def weighted_moments(
@@ -155,6 +159,8 @@ def batch_normalization(
     x = to_operand(x)
 
     def like_x(value: Any) -> Tensor:
+        if type(value) is Tensor:
+            return value
         return to_operand(value) if hasattr(value, "dtype") else to_tensor(value, dtype=x.dtype)
 
     center, spread = like_x(mean), like_x(variance)

@@ -56,10 +56,11 @@ def _ones(count: int, dtype: Any) -> Any:
 _few_ones = lru_cache(256)(np.ones)
 
 
+@lru_cache(maxsize=256)
 def row_summer(width: int, dtype: Any) -> Callable[[Any], Any]:
-    """Returns a function that sums the rows, of `width` elements, of a matrix of floats to a column."""
+    """Returns a function that sums the rows, of `width` elements, of an array of floats to a column."""
     if width > LONGEST_ROW:
-        return lambda rows: np.add.reduce(rows, axis=1, keepdims=True)
+        return lambda rows: np.add.reduce(rows, axis=-1, keepdims=True)
     ones = np.ones((width, 1), dtype)
     return lambda rows: np.dot(rows, ones)
 

@@ -48,7 +48,7 @@ def module_of(name: str) -> TorchModule:
 
 
 # Derivatives for which PyTorch takes several launches: the formula is one.
-_SEVERAL_STEPS = ("gelu_tanh", "rsqrt", "sqrt")
+_SEVERAL_STEPS = ("abs", "gelu_tanh", "rsqrt", "sqrt")
 _elu_backward, _leaky_relu_backward = torch.ops.aten.elu_backward.default, torch.ops.aten.leaky_relu_backward.default
 
 

@@ -75,13 +75,13 @@ _ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 relu t
 _FORMULA_VJPS = frozenset("gelu gelu_tanh silu softplus".split())
 _FUNCTION_VJPS = frozenset("atan2 cos cosh erf erfc erfcinv erfinv expm1 log_sigmoid ndtr ndtri pow sin sinh".split())
 _SLOWER_ON_HOST = frozenset(["pow"])  # NumPy's time over PyTorch's is 0.3 for all sizes, on one core
-# The same on ARM: 0.3 for comparisons, 0.4 for tanh and for the derivative of gelu, 0.7 for cos and sin. But NumPy's
-# loops over float16 are slow.
+# The same on ARM: 0.3 for comparisons, 0.4 for tanh and for the derivative of gelu, 0.6 for that of abs, 0.7 for cos
+# and sin. But NumPy's loops over float16 are slow.
 _ON_ARM = platform.machine().lower() in ("aarch64", "arm64")
 _SLOWER_UNLESS_HALF = frozenset(
     "cos equal greater greater_equal less less_equal not_equal sin tanh".split() if _ON_ARM else ()
 )
-_SLOWER_VJPS_UNLESS_HALF = frozenset(["cos", "gelu", "sin"] if _ON_ARM else ())
+_SLOWER_VJPS_UNLESS_HALF = frozenset(["abs", "cos", "gelu", "sin"] if _ON_ARM else ())
 
 
 @cache
@@ -123,7 +123,22 @@ def _gelu(x: Any) -> Any:
 
 def _zero_where(g: Any, product: Any) -> Any:
     """Returns a product with the cotangent, and 0 where the cotangent is 0 although the slope may be infinite."""
+    if math.isfinite(product.sum().item()):
+        return product
     return torch().ops.aten.threshold_backward.default(product, g.abs(), 0)
+
+
+def _rsqrt_vjp(g: Any, y: Any) -> Any:
+    cube = y.pow(3)
+    return _zero_where(g, torch().addcmul(g.new_zeros(()), cube, g, value=-0.5, out=cube))
+
+
+def _abs_vjp(g: Any, x: Any) -> Any:
+    """Multiplies by the sign of `x`: NaN for NaN, of which PyTorch's sign is 0."""
+    sign = torch().sign(x)
+    if not math.isfinite(x.sum().item()):
+        sign = torch().where(x.isnan(), x, sign)
+    return sign.mul_(g)
 
 
 def _relu_vjp(g: Any, y: Any) -> Any:
@@ -159,6 +174,7 @@ def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     aten = t.ops.aten
     softplus = aten.softplus_backward.default
     return {
+        "abs": (("x",), _abs_vjp),
         "gelu": (("x",), aten.gelu_backward.default),
         "gelu_tanh": (("x",), _gelu_tanh_vjp),
         "log": (("x",), t.div),
@@ -168,7 +184,7 @@ def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
         "silu": (("x",), aten.silu_backward.default),
         "softplus": (("x",), lambda g, x: softplus(g, x, 1.0, 40.0)),
         "tanh": (("y",), aten.tanh_backward.default),
-        "rsqrt": (("y",), lambda g, y: _zero_where(g, t.addcmul(g.new_zeros(()), y.pow(3), g, value=-0.5))),
+        "rsqrt": (("y",), _rsqrt_vjp),
         "sqrt": (("y",), lambda g, y: _zero_where(g, t.addcdiv(g.new_zeros(()), g, y, value=0.5))),
     }
 

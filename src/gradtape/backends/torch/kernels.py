@@ -12,12 +12,14 @@ from functools import partial
 from typing import Any
 
 from ..tuning import (
+    LONG_TO_SORT,
     TORCH_ATTENTION,
     TORCH_FORMULAS,
     TORCH_PASSES,
     TORCH_REDUCTIONS,
     TORCH_ROWS,
     TORCH_SCATTERS,
+    TORCH_SELECTIONS,
     TORCH_SOLVERS,
     TORCH_SUMS,
     TORCH_TRANSFORMS,
@@ -178,12 +180,14 @@ def _extreme_vjp(t: Any, g: Any, x: Any, y: Any, axis: Axes) -> Any:
     return reached.mul_(_kept(x, g, axis) / reached.sum(axis, True)) if axis else None
 
 
-vjp("max", TORCH_PASSES, 1)(_extreme_vjp)
-vjp("min", TORCH_PASSES, 1)(_extreme_vjp)
+vjp("max", TORCH_REDUCTIONS, 1)(_extreme_vjp)
+vjp("min", TORCH_REDUCTIONS, 1)(_extreme_vjp)
 
 
 @vjp("logsumexp", TORCH_PASSES, 1)
 def _logsumexp_vjp(t: Any, g: Any, x: Any, y: Any, axis: Axes) -> Any:
+    if len(axis) == 1:
+        return t.softmax(x, axis[0]).mul_(_kept(x, g, axis))
     if not axis:
         return None
     e = (x - _kept(x, y, axis)).exp_()
@@ -309,6 +313,8 @@ def _normalization(t: Any, x: Any, mean: Any, variance: Any, scale: Any, shift: 
 
 def inverse_deviation(variance: Any, epsilon: float) -> Any:
     """Returns `1 / sqrt(variance + epsilon)`."""
+    if variance.is_cpu:
+        return (variance + scalar(epsilon, variance.dtype)).rsqrt_()
     return cached_on(
         variance, "_inverse_deviation", epsilon, lambda: (variance + scalar(epsilon, variance.dtype)).rsqrt_()
     )
@@ -352,8 +358,6 @@ def _normalization_by_moments_vjp(t: Any, g: Any, x: Any, mean: Any, variance: A
     """The cotangents of input, scale and shift of a batch norm of channels, or a layer norm if `mean` has columns."""
     if not x.numel() or x.dtype not in (t.float32, t.float64):
         return None
-    if x.is_cpu and mean.ndim == 1 and x.numel() < TORCH_REDUCTIONS:
-        return None
     r, mask = inverse_deviation(variance, epsilon), [True, True, True]
     g, x, mean, scale = g.contiguous(), x.contiguous(), mean.contiguous(), scale.contiguous()
     if mean.ndim > 1:
@@ -370,6 +374,8 @@ def _top_k(t: Any, x: Any, *, k: int) -> Any:
     """Of equal values, the first come first: rows in which `topk` had to choose among equal ones are sorted."""
     count = x.shape[-1]
     if not 0 < k < count or not x.numel() or not x.is_cpu:  # a GPU would wait for the answer
+        return None
+    if 8 * k < count <= LONG_TO_SORT and x.numel() < TORCH_SELECTIONS:
         return None
     values, places = t.topk(x, k + 1)
     falls = values.narrow(-1, 0, k) > values.narrow(-1, 1, k)  # not from or to NaN

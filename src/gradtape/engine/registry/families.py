@@ -97,9 +97,14 @@ def linear(
     if batch is not None:
         op.batch = batch
     op.rows = rows_beside_axis if rows is None and shift is shift_axes else rows
-    if len(args) == 1 and not op.variadic:
+    return _with_fast_path(op).publish()
+
+
+def _with_fast_path(op: Op) -> Op:
+    """Gives an op of one argument its own runner."""
+    if len(op.args) == 1 and not op.variadic:
         op.call = dispatch.fast_path(op, 1, "general", op.kinds & _ON_ARRAYS, device_first(op, op.run))
-    return op.publish()
+    return op
 
 
 def _with_constants(transpose: Callable[..., Any], constants: int) -> Any:
@@ -226,7 +231,7 @@ def reduction(
     wire(op, vjp)
     op.jvp = jvp
     op.batch = lambda m, size, inputs, flags, attrs: op(inputs[0], **shift_axes(attrs, size))
-    return op.publish()
+    return _with_fast_path(op).publish()
 
 
 def opaque(
@@ -265,7 +270,7 @@ def opaque(
     op.jvp = jvp
     op.batch = batch
     op.rows = rows
-    return op.publish()
+    return _with_fast_path(op).publish()
 
 
 def constant(

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...backends.arrays import into
 from ...backends.numpy.blocks import by_rows
-from ...backends.numpy.sums import row_summer
+from ...backends.numpy.sums import row_summer, sum_rows
 from ...backends.tuning import BLOCK, CHANNEL_BLOCK, REPEATED_ROW
 from ...core.dtypes import FLOAT, NARROW
 from ...engine.registry.batching import broadcast_batch
@@ -420,16 +420,27 @@ channel_affine = opaque(
 
 
 def _moments(xp, x, *, axis, keepdims=True):
-    n = math.prod(x.shape[i] for i in axis)
-    if xp is np and x.size > BLOCK and (_of_channels(x.shape, axis) or _of_rows(x.shape, axis)):
+    shape = x.shape
+    if xp is np and 0 < x.size <= BLOCK and x.dtype.char in "fd":
+        if _of_rows(shape, axis):
+            n = x.dtype.type(shape[-1])
+            mean = row_summer(shape[-1], x.dtype)(x) / n
+            d = x - mean
+            variance = np.vecdot(d, d) / n
+            return (mean, variance[..., None]) if keepdims else (mean[..., 0], variance)
+        if _of_channels(shape, axis) and not keepdims:
+            rows = x.reshape(-1, shape[-1])
+            n = x.dtype.type(len(rows))
+            mean = sum_rows(rows) / n
+            d = rows - mean
+            return mean, sum_rows(np.multiply(d, d, out=d)) / n
+    n = math.prod(shape[i] for i in axis)
+    if xp is np and x.size > BLOCK and (_of_channels(shape, axis) or _of_rows(shape, axis)):
         found = (_row_moments if axis[0] else _channel_moments)(x, x.dtype.type(n))
-        shape = [1 if i in axis else size for i, size in enumerate(x.shape) if keepdims or i not in axis]
-        return tuple(a.reshape(shape) for a in found)
+        kept = [1 if i in axis else size for i, size in enumerate(shape) if keepdims or i not in axis]
+        return tuple(a.reshape(kept) for a in found)
     mean = sum_of(xp, x, axis=axis, keepdims=True) / n
     d = x - mean
-    if xp is np and _of_rows(x.shape, axis) and x.dtype.char in "fd":
-        variance = np.vecdot(d, d) / x.dtype.type(n)
-        return (mean, variance[..., None]) if keepdims else (mean[..., 0], variance)
     variance = sum_of(xp, into(xp.multiply, d, d), axis=axis, keepdims=keepdims) / n
     return mean if keepdims else mean.reshape(variance.shape), variance
 
@@ -503,8 +514,8 @@ moments = opaque(
 def _normalization_by_moments_vjp(m, g, saved, saved_of_moments):
     """The cotangents of x, scale and shift of a batch or layer norm, given that the moments are those of x."""
     x, mean, variance, scale, epsilon = saved
-    columns, axis = _has_columns(x, mean), saved_of_moments[2]
-    if not (_of_rows if columns else _of_channels)(x.shape, axis) or x.dtype.itemsize < 4:
+    columns = _has_columns(x, mean)
+    if not (_of_rows if columns else _of_channels)(x.shape, saved_of_moments[2]) or x.dtype.itemsize < 4:
         return None
     vjp = joint_vjp_kernel(m, "normalization")
     found = None if vjp is None else vjp(g, x, mean, variance, scale, epsilon)
@@ -517,17 +528,26 @@ def _normalization_by_moments_vjp(m, g, saved, saved_of_moments):
 
 def _norm_back(g, x, mean, variance, scale, epsilon):
     """The cotangents of x, `r (u - mean(u) - z mean(u z))`, and of scale and shift of a batch or layer norm."""
-    axes, n = tuple(range(x.ndim - 1)), math.prod(x.shape[:-1])
-    r = 1 / np.sqrt(variance + epsilon)
-    z = into(np.multiply, x - mean, r)
-    of_scale, of_shift = sum_of(np, g * z, axis=axes), sum_of(np, g, axis=axes)
-    if _has_columns(x, mean):
-        u, n = g * scale, x.shape[-1]
-        means = sum_of(np, u, axis=(x.ndim - 1,), keepdims=True) / n, np.vecdot(u, z)[..., None] / n
+    shape, channels = x.shape, x.shape[-1]
+    r, columns = 1 / np.sqrt(variance + epsilon), len(mean.shape) > 1
+    if len(shape) > 2:
+        g, x = g.reshape(-1, channels), x.reshape(-1, channels)
+        mean, r = (mean.reshape(-1, 1), r.reshape(-1, 1)) if columns else (mean, r)
+    d = x - mean
+    u = g * d
+    of_shift = sum_rows(g)
+    if columns:
+        of_scale = np.dot(r[:, 0], u)
+        np.multiply(g, scale, out=u)
+        np.multiply(d, np.vecdot(u, d)[:, None] * r * (r / channels), out=d)
+        np.add(d, row_summer(channels, x.dtype)(u) / channels, out=d)
     else:  # the means are those of g, and the scale is a factor of all terms
-        u, r, means = g, r * scale, (of_shift / n, of_scale / n)
-    u = into(np.subtract, u - means[0], into(np.multiply, z, means[1]))
-    return into(np.multiply, u, r), of_scale, of_shift
+        of_scale = sum_rows(u) * r
+        np.multiply(d, of_scale * (r / len(x)), out=d)
+        np.add(d, of_shift / len(x), out=d)
+        u, r = g, r * scale
+    u = np.subtract(u, d, out=d)
+    return np.multiply(u, r, out=u).reshape(shape), of_scale, of_shift
 
 
 normalization.joint = JointRule(moments, 0, (1, 2), _normalization_by_moments_vjp)
