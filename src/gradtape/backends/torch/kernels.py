@@ -8,7 +8,7 @@ PyTorch computes differently; NumPy's kernel, or the rule, runs then.
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from ..tuning import (
@@ -38,6 +38,7 @@ from .host_kernels import (
     vjp,
 )  # fmt: skip
 from .indices import are_below
+from .library import torch
 
 __all__ = [
     "JOINT_VJPS", "KERNELS", "VJPS", "HostKernel", "back_to_channels", "bind_kernel", "by_channel",
@@ -65,6 +66,12 @@ for _name, _function, _min_elements in (
     kernel(_name, _min_elements)(partial(_reduce, _function))
 
 
+@lru_cache(maxsize=64)
+def _neutral_affine(width: int, dtype: Any) -> tuple[Any, Any]:
+    """Returns a scale of ones and a shift of zeros, which the caller does not change."""
+    return torch().ones(width, dtype=dtype), torch().zeros(width, dtype=dtype)
+
+
 @kernel("moments", TORCH_REDUCTIONS)
 def _moments(t: Any, x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
     if not axis or not x.numel():
@@ -74,8 +81,9 @@ def _moments(t: Any, x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
         shape = (*(1,) * (x.ndim - 1), -1) if keepdims else (-1,)
         return mean.reshape(shape), variance.reshape(shape)
     if axis == (x.ndim - 1,):
-        # A layer norm: `var_mean` takes ten times as long.
-        _, mean, r = t.native_layer_norm(x, x.shape[-1:], None, None, 0.0)
+        # A layer norm: `var_mean` takes ten times as long. Without scale and shift, it is not vectorized on the host.
+        affine = _neutral_affine(x.shape[-1], x.dtype) if x.is_cpu else (None, None)
+        _, mean, r = t.native_layer_norm(x, x.shape[-1:], *affine, 0.0)
         if math.isfinite(mean.sum().item()):  # it is NaN for a mean that is infinite
             variance = r.reciprocal_().square_()
             return (mean, variance) if keepdims else (mean.squeeze(-1), variance.squeeze(-1))
@@ -300,7 +308,7 @@ def _channel_affine(t: Any, x: Any, centre: Any, factor: Any, shift: Any) -> Any
 
 @kernel("normalization", TORCH_REDUCTIONS)
 def _normalization(t: Any, x: Any, mean: Any, variance: Any, scale: Any, shift: Any, *, epsilon: float) -> Any:
-    """A batch norm of inference; of rows without scale and shift, which belong to channels."""
+    """A batch norm of inference; for rows without scale and shift, which belong to channels."""
     if not x.numel():
         return None
     if mean.ndim == 1:
@@ -308,7 +316,7 @@ def _normalization(t: Any, x: Any, mean: Any, variance: Any, scale: Any, shift: 
         return t.batch_norm(rows, scale, shift, mean, variance, False, 0.0, epsilon, False).view_as(x)
     rows, mean, variance = by_channel(x, mean, variance)
     z = t.batch_norm(rows, None, None, mean, variance, False, 0.0, epsilon, False).view_as(x)
-    return t.addcmul(shift, z, scale)
+    return t.addcmul(shift, z, scale, out=z)
 
 
 def inverse_deviation(variance: Any, epsilon: float) -> Any:

@@ -155,7 +155,7 @@ def _conv_filter(
     return windows.filter_result(_convolution_backward(t, windows, *given, groups, [False, True, False])[1])
 
 
-@vjp("conv", DEVICES_ONLY, 2)
+@vjp("conv", TORCH_WINDOWS, 2)
 def _conv_vjp(
     t: Any, g: Any, need: list[bool], x: Any, w: Any, strides: Axes, paddings: Any, dilations: Axes, groups: int
 ) -> Any:

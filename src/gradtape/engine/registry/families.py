@@ -21,6 +21,7 @@ import numpy as np
 
 from ...backends.arrays import kind_of
 from ...backends.torch.kernels import VJPS
+from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ..run import dispatch
@@ -32,7 +33,17 @@ from .batching import broadcast_batch
 from .devices import device_first
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
-from .op import Op, Sample, SingleInputRule, by_own_kernel, kernel_arguments, wire, with_need
+from .op import (
+    Op,
+    Sample,
+    SingleInputRule,
+    by_own_kernel,
+    for_large_arrays,
+    kernel_arguments,
+    names_for_large_arrays,
+    wire,
+    with_need,
+)  # fmt: skip
 from .rules import Residuals, compile_rule, parameters
 
 __all__ = [
@@ -148,10 +159,14 @@ def bilinear(
 
     def both(arrays: str) -> Any:
         first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
-        body = f"({first}, {second})"
-        if arrays == "buffer" and (by_torch := VJPS.get(name)) is not None:
+        body, by_torch = f"({first}, {second})", VJPS.get(name)
+        given = {**names, "name": name}
+        if arrays == "array" and by_torch is not None and IS_ENABLED:
+            body = with_need(for_large_arrays(residuals, by_torch, body, several=True), by_torch.function)
+            given |= names_for_large_arrays(by_torch)
+        if arrays == "buffer" and by_torch is not None:
             body = with_need(by_own_kernel(residuals, by_torch, body, several=True), by_torch.function)
-        return compile_rule("m, g, s, parents", body, name=name, **names)
+        return compile_rule("m, g, s, parents", body, **given)
 
     def alone(f: Callable[..., Any], arrays: str) -> Any:
         return compile_rule("m, g, s", cotangent(f, arrays), **names)

@@ -312,8 +312,8 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
         body = call if several else f"({call},)"
         names: dict[str, Any] = {"rule": rule}
         if arrays == "array" and by_torch is not None and IS_ENABLED:
-            body = _for_large_arrays(residuals, by_torch, body, several)
-            names |= {"ndarray": np.ndarray, "large": cache(partial(bind_kernel, by_torch))}
+            body = for_large_arrays(residuals, by_torch, body, several)
+            names |= names_for_large_arrays(by_torch)
         if arrays == "buffer" and by_torch is not None:
             body = by_own_kernel(residuals, by_torch, body, several)
             names["name"] = op.name
@@ -356,7 +356,12 @@ def by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, several
     return f"{'found' if several else '(found,)'} if {found} else {body}"
 
 
-def _for_large_arrays(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:
+def names_for_large_arrays(by_torch: HostKernel) -> dict[str, Any]:
+    """Returns the names in the source of `for_large_arrays`."""
+    return {"ndarray": np.ndarray, "large": cache(partial(bind_kernel, by_torch))}
+
+
+def for_large_arrays(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:
     """Source of a vjp on arrays: PyTorch's for large arrays, else `body`."""
     given = [residuals.lookup(name, "array") for name in parameters(by_torch.function)[1:]]
     _, min_elements, operand, dtypes = by_torch
