@@ -117,9 +117,10 @@ TORCH_FORMULAS = 1 << 14
 # Sums of rows: 0.6 for 2**16, 0.8 for 2**17 and 2**19; of columns 1.0.
 TORCH_SUMS = 1 << 17
 # Maxima of rows 0.9 for 2**14, 1.4 for 2**15, 2.4 for 2**17, of columns 0.5, 0.7, 0.9; the derivative of those of rows
-# 0.6 for 2**14, 1.8 for 2**16 (two cores); moments of channels 1.0, 1.4, 2.4; a batch norm 0.5, 0.8, 1.7; argsort 0.7
-# to 0.8.
+# 0.6 for 2**14, 1.8 for 2**16 (two cores); a batch norm 0.5, 0.8, 1.7; argsort 0.7 to 0.8.
 TORCH_REDUCTIONS = 1 << 15
+# Moments of rows 0.7 for 2**14, 1.4 for 2**16 (two cores); of channels 1.0 for 2**14, 1.4 for 2**15, 2.4 for 2**17.
+TORCH_MOMENTS = 1 << 16
 # Work of several passes along rows: a logsumexp 0.9 for 2**12, 1.0 for 2**13, 1.4 for 2**14; a cross entropy 0.6, 0.9,
 # 1.1; a cumulative sum 1.1, 1.4, 1.7.
 TORCH_PASSES = 1 << 13

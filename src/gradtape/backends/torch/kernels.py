@@ -15,6 +15,7 @@ from ..tuning import (
     LONG_TO_SORT,
     TORCH_ATTENTION,
     TORCH_FORMULAS,
+    TORCH_MOMENTS,
     TORCH_PASSES,
     TORCH_REDUCTIONS,
     TORCH_ROWS,
@@ -72,7 +73,7 @@ def _neutral_affine(width: int, dtype: Any) -> tuple[Any, Any]:
     return torch().ones(width, dtype=dtype), torch().zeros(width, dtype=dtype)
 
 
-@kernel("moments", TORCH_REDUCTIONS)
+@kernel("moments", TORCH_MOMENTS)
 def _moments(t: Any, x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
     if not axis or not x.numel():
         return None
