@@ -9,12 +9,12 @@ from stand_in import MODULE, ON_GPU, on_host, replace_kernels
 import gradtape as tf
 from gradtape import ops
 from gradtape.backends.arrays import combine_at, search_rows
-from gradtape.backends.numpy.windows import window_positions
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.devices import DeviceTensor, ops_of, send_to_device
 from gradtape.engine.registry.op import registry
 from gradtape.engine.run.namespace import raw
 from gradtape.inspect.checks.opcheck import draw
+from gradtape.ops.nn.patches import window_sizes
 
 ops.load_all()
 CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in enumerate(op.samples)}
@@ -126,7 +126,7 @@ def _geometries():
         if rng.random() < 0.5:
             strides = dilations = (1,) * rank
         paddings = tuple(map(tuple, rng.integers(0, 3, (rank, 2)).tolist()))
-        sizes = tuple(map(window_positions, space, window, strides, paddings, dilations))
+        sizes = window_sizes(space, window, strides, paddings, dilations)
         if min(sizes) > 0:
             yield rng, space, sizes, window, {"strides": strides, "paddings": paddings, "dilations": dilations}
 

@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.numpy.windows import window_positions
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...core.type_hints import SizesLike, TensorLike
 from ...engine.run.convert import to_array, to_tensor, with_default
 from ...engine.run.namespace import ops
-from ...ops.nn.patches import taps
+from ...ops.nn.patches import taps, window_sizes
 from ...ops.nn.pooling import window_counts
 from .convolution import by_axis, channels_first, checked_paddings, paddings_of, to_channels_first, to_channels_last
 
@@ -407,7 +406,7 @@ def dilation2d(
     window = w.dims[:2]
     steps, holes = by_axis(strides, 2, False, "strides"), by_axis(dilations, 2, False, "dilations")
     pairs = paddings_of(padding, x.dims[1:-1], window, steps, holes, False)
-    sizes = tuple(map(window_positions, x.dims[1:-1], window, steps, pairs, holes))
+    sizes = window_sizes(x.dims[1:-1], window, steps, pairs, holes)
     if any(map(any, pairs)):
         outside = np.full([n + sum(p) for n, p in zip(x.dims, ((0, 0), *pairs, (0, 0)), strict=True)], -np.inf)
         outside[:, pairs[0][0] : pairs[0][0] + x.dims[1], pairs[1][0] : pairs[1][0] + x.dims[2]] = 0

@@ -254,11 +254,9 @@ def _outer(a: Any, b: Any) -> Any:
     return y
 
 
-def fill(
-    xp: Any, kernel: Callable[..., Any], y: Any, *arrays: Any, size: int, convolution: bool = False
-) -> Any:
+def fill(xp: Any, kernel: Callable[..., Any], y: Any, *arrays: Any) -> Any:
     """Calls `kernel(y, *arrays)`, which fills and returns `y`; for NumPy, splits the examples among the cores."""
     if xp is not np:
         return kernel(y, *arrays)
-    share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), y.shape[0], size, convolution)
+    share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), len(y), max(a.size for a in (y, *arrays)))
     return y

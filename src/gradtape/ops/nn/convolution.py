@@ -16,18 +16,12 @@ import numpy as np
 
 from ...backends.arrays import add_into, into, permuted, put
 from ...backends.numpy.blocks import fill, share_out
-from ...backends.numpy.windows import window_positions
-from ...backends.tuning import BLOCK
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import SummedRows, rows_of_first
 from ...engine.registry.families import bilinear
 from ...engine.registry.op import sample
-from .patches import Window, by_group, convolve, convolve_filter, convolve_filters, convolve_input, taps
-
-
-def _sizes(space, window, strides, paddings, dilations):
-    return tuple(map(window_positions, space, window, strides, paddings, dilations))
+from .patches import Window, by_group, convolve, convolve_filter, convolve_filters, convolve_input, taps, window_sizes
 
 
 def padded(xp: Any, x: Any, paddings: Any, value: Any = 0) -> Any:
@@ -52,12 +46,6 @@ def _is_depthwise(channels, groups):
     return groups == channels and groups > 1
 
 
-def _blocks(xp, x):
-    """Ranges of examples that fit the cache; for backends other than NumPy, all examples at once."""
-    step = max(1, BLOCK // max(math.prod(x.shape[1:]), 1)) if xp is np else max(x.shape[0], 1)
-    return [slice(i, i + step) for i in range(0, x.shape[0], step)]
-
-
 def _weighted(xp, x, weights):
     """`x`, `(..., channels)`, times the weights of each channel, `(channels,)`.
 
@@ -78,7 +66,7 @@ def _weighted_sum(xp, images, weights):
 
 def _conv(xp, x, w, *, strides, paddings, dilations, groups):
     window, outputs = w.shape[:-2], w.shape[-1]
-    sizes = _sizes(x.shape[1:-1], window, strides, paddings, dilations)
+    sizes = window_sizes(x.shape[1:-1], window, strides, paddings, dilations)
     count, channels = x.shape[0], x.shape[-1]
     if _is_depthwise(channels, groups):
         keys = taps(window, strides, dilations, sizes)
@@ -86,14 +74,11 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
 
         def shifted(y, x):
             """Depthwise: each channel has its own filters, so the result is a sum of shifted images."""
-            for part in _blocks(xp, x):
-                images = [x[part][key] for key in keys]
-                sums = [_weighted_sum(xp, images, kernel) for kernel in kernels]
-                y = put(y, part, sums[0] if len(sums) == 1 else xp.stack(sums, axis=-1).reshape(y[part].shape))
-            return y
+            images = [x[key] for key in keys]
+            sums = [_weighted_sum(xp, images, kernel) for kernel in kernels]
+            return put(y, ..., sums[0] if len(sums) == 1 else xp.stack(sums, axis=-1).reshape(y.shape))
 
-        y = xp.empty((count, *sizes, outputs), x.dtype)
-        return fill(xp, shifted, y, padded(xp, x, paddings), size=math.prod(y.shape) * len(keys))
+        return fill(xp, shifted, xp.empty((count, *sizes, outputs), x.dtype), padded(xp, x, paddings))
     if xp is np:
         return convolve(x, w, Window(x.shape, window, sizes, outputs, strides, paddings, dilations, groups))
     patches = _patch_matrices(xp, padded(xp, x, paddings), window, strides, dilations, sizes, groups)
@@ -137,15 +122,12 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
         return _weighted_sum(xp, _planes(a, channels), filters)
 
     def scattered(x, a):
-        for part in _blocks(xp, a):
-            y = x[part]
-            for key, weights in zip(keys, kernel, strict=True):
-                y = add_into(y, key, spread_out(a[part], weights))
-            x = y if xp is not np else x
+        for key, weights in zip(keys, kernel, strict=True):
+            x = add_into(x, key, spread_out(a, weights))
         return x
 
     shape = (a.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), channels)
-    x = fill(xp, scattered, xp.zeros(shape, a.dtype), a, size=math.prod(a.shape) * len(keys))
+    x = fill(xp, scattered, xp.zeros(shape, a.dtype), a)
     if not any(map(any, paddings)):
         return x
     return x[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]

@@ -23,6 +23,12 @@ from ...backends.numpy.threads import CORES
 from ...backends.tuning import LARGE, PATCHES, PLANES, PRODUCTS, SHIFTS, SMALL_PRODUCT
 
 
+def window_sizes(space: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> tuple[int, ...]:
+    """Returns the number of positions of a moving window along each axis of an image."""
+    axes = zip(space, window, strides, paddings, dilations, strict=True)
+    return tuple(max((n + sum(pads) - (w - 1) * d - 1) // s + 1, 0) for n, w, s, pads, d in axes)
+
+
 def taps(window: Any, strides: Any, dilations: Any, sizes: Any) -> list[tuple[slice, ...]]:
     """For each offset in the window, the key of the padded image's values under it at all positions."""
     axes = [

@@ -1,34 +1,30 @@
 """Pooling: reduces the values under a window that moves over an image `(examples, *space, channels)`.
 
 A sum over windows is linear; the gradient of a maximum goes to the first of the largest values. Neither computes
-indices: the windows are traversed offset by offset, with whole slices of the image at a time.
+indices: the windows are traversed offset by offset, or axis by axis, with whole slices of the image at a time.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import add_into, astype, into, masked, numpy_dtype, put, size_of
+from ...backends.arrays import add_into, astype, into, masked, numpy_dtype, put
 from ...backends.numpy.blocks import fill
-from ...backends.numpy.windows import window_positions
-from ...backends.tuning import BLOCK
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import rows_of_first
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
 from .convolution import padded
-from .patches import taps
+from .patches import taps, window_sizes
 
 _REAL = INT | FLOAT | NARROW
 
 
 def _keys(space, window, strides, paddings, dilations):
-    sizes = tuple(map(window_positions, space, window, strides, paddings, dilations))
-    return sizes, taps(window, strides, dilations, sizes)
+    return taps(window, strides, dilations, window_sizes(space, window, strides, paddings, dilations))
 
 
 def _lowest(dtype):
@@ -40,17 +36,23 @@ def _inside(space, paddings):
     return (slice(None), *(slice(p[0], p[0] + n) for n, p in zip(space, paddings, strict=True)))
 
 
+def _reduce_windows(xp, ufunc, x, window, strides, paddings, dilations, padding):
+    """Reduces the values under each window along one axis after the other, which takes fewer steps than offsets."""
+    sizes = window_sizes(x.shape[1:-1], window, strides, paddings, dilations)
+
+    def reduced(y, x):
+        for axis, (n, k, s, d) in enumerate(zip(sizes, window, strides, dilations, strict=True), 1):
+            x, *others = (x[(slice(None),) * axis + (slice(i * d, i * d + n * s, s),)] for i in range(k))
+            for i, other in enumerate(others):
+                out = {"out": y} if type(y) is np.ndarray and x.shape == y.shape else {}
+                x = into(ufunc, x, other) if i else ufunc(x, other, **out)
+        return x if x is y else put(y, ..., x)
+
+    return fill(xp, reduced, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), padded(xp, x, paddings, padding))
+
+
 def _max_pool(xp, x, *, window, strides, paddings, dilations):
-    sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
-    x = padded(xp, x, paddings, _lowest(x.dtype))
-
-    def largest(y, x):
-        y = put(y, slice(None), x[keys[0]])
-        for key in keys[1:]:
-            y = into(xp.maximum, y, x[key])
-        return y
-
-    return fill(xp, largest, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=size_of(x))
+    return _reduce_windows(xp, xp.maximum, x, window, strides, paddings, dilations, _lowest(x.dtype))
 
 
 def max_pool_and_place(x: Any, **attrs: Any) -> tuple[Any, Any]:
@@ -61,7 +63,7 @@ def max_pool_and_place(x: Any, **attrs: Any) -> tuple[Any, Any]:
 
 def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
     """The index of the offset in each window that holds the first of its largest values `top`."""
-    _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
+    keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings, _lowest(x.dtype))
     dtype = np.uint8 if len(keys) <= 256 else np.int32
 
@@ -74,7 +76,7 @@ def _max_pool_place(xp, x, top, *, window, strides, paddings, dilations):
         return place
 
     place = xp.zeros(top.shape, dtype)
-    return fill(xp, count_misses, place, x, top, size=size_of(x))
+    return fill(xp, count_misses, place, x, top)
 
 
 def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings, dilations):
@@ -90,7 +92,7 @@ def _max_pool_index(xp, place, *, size, include_batch, window, strides, paddings
 
 def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
     """Adds each cotangent at the offset of its window's maximum."""
-    _, keys = _keys(size, window, strides, paddings, dilations)
+    keys = _keys(size, window, strides, paddings, dilations)
     shape = (g.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), g.shape[-1])
     tiled = _is_tiled(shape, window, strides, dilations)
     write = put if tiled else add_into
@@ -100,35 +102,24 @@ def _max_pool_back(xp, g, place, *, size, window, strides, paddings, dilations):
             x = write(x, key, masked(xp, place == i, g))
         return x
 
-    x = fill(xp, scattered, (xp.empty if tiled else xp.zeros)(shape, g.dtype), g, place, size=math.prod(shape))
+    x = fill(xp, scattered, (xp.empty if tiled else xp.zeros)(shape, g.dtype), g, place)
     return x[_inside(size, paddings)] if any(map(any, paddings)) else x
 
 
 def _max_pool_pick(xp, x, place, *, window, strides, paddings, dilations):
     """The values of `x` at the offsets of the maxima."""
-    _, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
+    keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
     x = padded(xp, x, paddings)
     return sum(masked(xp, place == i, x[key]) for i, key in enumerate(keys))
 
 
 def _window_sum(xp, x, *, window, strides, paddings, dilations):
-    sizes, keys = _keys(x.shape[1:-1], window, strides, paddings, dilations)
-    x = padded(xp, x, paddings)
-    if size_of(x) <= BLOCK:
-        return sum((x[key] for key in keys[1:]), x[keys[0]])
-
-    def total(y, x):
-        y = put(y, slice(None), x[keys[0]])
-        for key in keys[1:]:
-            y = into(xp.add, y, x[key])
-        return y
-
-    return fill(xp, total, xp.empty((x.shape[0], *sizes, x.shape[-1]), x.dtype), x, size=size_of(x))
+    return _reduce_windows(xp, xp.add, x, window, strides, paddings, dilations, 0)
 
 
 def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
     """Adds each value to all positions under its window, in an image of spatial `size`."""
-    _, keys = _keys(size, window, strides, paddings, dilations)
+    keys = _keys(size, window, strides, paddings, dilations)
     shape = (x.shape[0], *(n + sum(p) for n, p in zip(size, paddings, strict=True)), x.shape[-1])
     tiled = _is_tiled(shape, window, strides, dilations)
 
@@ -137,7 +128,7 @@ def _window_spread(xp, x, *, size, window, strides, paddings, dilations):
             total = (put if tiled else add_into)(total, key, x)
         return total
 
-    total = fill(xp, spread, (xp.empty if tiled else xp.zeros)(shape, x.dtype), x, size=math.prod(shape))
+    total = fill(xp, spread, (xp.empty if tiled else xp.zeros)(shape, x.dtype), x)
     return total[_inside(size, paddings)] if any(map(any, paddings)) else total
 
 
