@@ -21,7 +21,8 @@ from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import SummedRows, rows_of_first
 from ...engine.registry.families import bilinear
 from ...engine.registry.op import sample
-from .patches import Window, by_group, convolve, convolve_filter, convolve_filters, convolve_input, taps, window_sizes
+from . import patches
+from .patches import by_group, find_window, taps, window_sizes
 
 
 def padded(xp: Any, x: Any, paddings: Any, value: Any = 0) -> Any:
@@ -37,8 +38,8 @@ def padded(xp: Any, x: Any, paddings: Any, value: Any = 0) -> Any:
 def _patch_matrices(xp, x, window, strides, dilations, sizes, groups):
     """The patches of the padded image as a matrix for each group: `(groups, positions, offsets * channels of one)`."""
     places = math.prod(window)
-    patches = xp.concatenate([x[key] for key in taps(window, strides, dilations, sizes)], axis=-1)
-    split = patches.reshape(math.prod(patches.shape[:-1]), places, groups, x.shape[-1] // groups)
+    found = xp.concatenate([x[key] for key in taps(window, strides, dilations, sizes)], axis=-1)
+    split = found.reshape(math.prod(found.shape[:-1]), places, groups, x.shape[-1] // groups)
     return xp.moveaxis(split, 2, 0).reshape(groups, split.shape[0], places * split.shape[3])
 
 
@@ -80,9 +81,10 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
 
         return fill(xp, shifted, xp.empty((count, *sizes, outputs), x.dtype), padded(xp, x, paddings))
     if xp is np:
-        return convolve(x, w, Window(x.shape, window, sizes, outputs, strides, paddings, dilations, groups))
-    patches = _patch_matrices(xp, padded(xp, x, paddings), window, strides, dilations, sizes, groups)
-    return xp.moveaxis(xp.matmul(patches, by_group(xp, w, groups)), 0, 1).reshape(count, *sizes, outputs)
+        found = find_window(x.shape, window, sizes, outputs, strides, paddings, dilations, groups)
+        return patches.convolve(x, w, found)
+    matrices = _patch_matrices(xp, padded(xp, x, paddings), window, strides, dilations, sizes, groups)
+    return xp.moveaxis(xp.matmul(matrices, by_group(xp, w, groups)), 0, 1).reshape(count, *sizes, outputs)
 
 
 def _mirrored(a, w, size, strides, paddings, dilations):
@@ -108,8 +110,8 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
     depthwise = _is_depthwise(channels, groups)
     if xp is np and not depthwise:
         image = (a.shape[0], *size, channels)
-        window = Window(image, w.shape[:-2], sizes, w.shape[-1], strides, paddings, dilations, groups)
-        return convolve_input(a, w, window)
+        window = find_window(image, w.shape[:-2], sizes, w.shape[-1], strides, paddings, dilations, groups)
+        return patches.convolve_input(a, w, window)
     kernel = permuted(w.reshape(math.prod(w.shape[:-2]), w.shape[-2], groups, w.shape[-1] // groups), (0, 2, 3, 1))
     keys = taps(w.shape[:-2], strides, dilations, sizes)
 
@@ -150,9 +152,10 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
         parts = share_out(met, x.shape[0], b.size * len(keys)) if xp is np else [met(slice(None))]
         return sum(parts).reshape(*size, 1, outputs)
     if xp is np:
-        return convolve_filter(x, b, Window(x.shape, size, sizes, outputs, strides, paddings, dilations, groups))
-    patches = _patch_matrices(xp, padded(xp, x, paddings), size, strides, dilations, sizes, groups)
-    w = xp.matmul(patches.swapaxes(1, 2), by_group(xp, b, groups))
+        window = find_window(x.shape, size, sizes, outputs, strides, paddings, dilations, groups)
+        return patches.convolve_filter(x, b, window)
+    matrices = _patch_matrices(xp, padded(xp, x, paddings), size, strides, dilations, sizes, groups)
+    w = xp.matmul(matrices.swapaxes(1, 2), by_group(xp, b, groups))
     return xp.moveaxis(w, 0, 1).reshape(*size, channels // groups, outputs)
 
 
@@ -160,8 +163,8 @@ def _conv_filters(xp, x, b, *, size, strides, paddings, dilations):
     """`_conv_filter` of each member of a batch, `(members, examples, *space, channels)`."""
     members, channels, outputs = x.shape[0], x.shape[-1], b.shape[-1]
     if xp is np:
-        window = Window(x.shape[1:], size, b.shape[2:-1], outputs, strides, paddings, dilations, 1)
-        return convolve_filters(x, b, window)
+        window = find_window(x.shape[1:], size, b.shape[2:-1], outputs, strides, paddings, dilations, 1)
+        return patches.convolve_filters(x, b, window)
     x, b = (xp.moveaxis(a, 0, -2).reshape(*a.shape[1:-1], members * a.shape[-1]) for a in (x, b))
     attrs = {"size": size, "strides": strides, "paddings": paddings, "dilations": dilations}
     w = _conv_filter(xp, x, b, groups=members, **attrs)

@@ -11,6 +11,7 @@ are three layouts:
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator
@@ -69,6 +70,7 @@ class Window:
         # How many values of a patch are neighbors in the image as well.
         self.run = (size[-1] if dilations[-1] == 1 else 1) * self.channels
         self.multiplications = self.count * math.prod(sizes) * self.offsets * self.depth * outputs
+        self.is_padded = any(map(any, paddings))
 
     def layout(self) -> str:
         """Returns the name of the fastest layout."""
@@ -86,6 +88,9 @@ class Window:
         if self.count < CORES and size >= 2 * LARGE:
             return share_out(lambda part: work(examples, part), self.sizes[0], size, convolution=True)
         return share_out(lambda part: work(part, rows), self.count, size, convolution=True)
+
+
+find_window = functools.lru_cache(maxsize=256)(Window)  # a program has few shapes, and a small image takes as long
 
 
 class Patches:
@@ -124,7 +129,7 @@ class Patches:
         if self.layout == "planes":
             return [self._gather_planes(self._padded_image(np.moveaxis(x, -1, 0), low, high), sizes)]
         # Only neighbors in memory can be copied at once. The strides of axes of size 1 are arbitrary.
-        if any(map(any, w.paddings)) or x.strides[-2:] != (w.channels * x.itemsize, x.itemsize):
+        if w.is_padded or x.strides[-2:] != (w.channels * x.itemsize, x.itemsize):
             image = self._padded_image(x, low, high)
         else:
             image = x[:, low:high]
@@ -267,7 +272,7 @@ def convolve_input(a: Any, w: Any, window: Window) -> Any:
 
     def add_offsets(patches: Patches, x: Any, a: Any) -> None:
         image = x
-        if any(map(any, window.paddings)):
+        if window.is_padded:
             image = patches.buffer("image", (len(a), *extent, depth))
             image[...] = 0
         found = patches.buffer("patches", (len(a), *window.sizes, depth))
