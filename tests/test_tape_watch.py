@@ -155,3 +155,19 @@ def test_watched_variables_come_in_order_of_creation_and_once():
     with tape:
         pass
     assert tape.watched_variables() == ()
+
+
+def test_a_tape_in_a_function_watches_what_a_tape_around_the_call_watches():
+    x = tf.constant(2.0)
+
+    @tf.function
+    def slope():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x * x
+        return tape.gradient(y, x)
+
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        found = slope()
+    assert (found.numpy(), outer.gradient(found, x).numpy()) == (12.0, 12.0)

@@ -37,7 +37,7 @@ def positions_in(tracer: Tracers) -> Iterator[tuple[Any, int]]:
     while tracer is not None:
         key, written, tracer = tracer
         if type(written) is int:
-            yield key(), written
+            yield key() if type(key) is Key else None, written
 
 
 class Bookmark(NamedTuple):
@@ -435,5 +435,7 @@ def living(tracer: Tracers) -> Tracers:
     """Returns the tracer chain without the entries of dead logs and accumulators."""
     if tracer is None:
         return None
-    rest = living(tracer[2])
-    return rest if tracer[0]() is None else (tracer[0], tracer[1], rest)
+    key, written, rest = tracer
+    rest = living(rest)
+    # The keys of traces and of variable reads are plain objects: these find a tensor's entry again if they need it.
+    return (key, written, rest) if type(key) is Key and key() is not None else rest
