@@ -25,6 +25,36 @@ def integers_as_sources(tf):
     return [*(tape.gradient(*pair) for pair in asked), tape.jacobian(x, x)]
 
 
+def axes_of_other_types(tf):
+    """Returns the shape and the norm of the result for each axis, or that it was rejected."""
+    x = tf.reshape(tf.range(24.0), [2, 3, 4])
+    numbers = [True, np.bool_(True), np.float32(1), np.float64(1), np.array(1.0), np.array(1, np.int8), np.int16(1),
+               tf.constant(1)]  # fmt: skip
+    others = [1.0, 0.5, "1", 1j, [1.0], tf.constant(1.0), tf.constant(True)]
+    functions = {
+        tf.reduce_sum: others, tf.reduce_max: others, tf.math.reduce_variance: others, tf.cumsum: others,
+        tf.expand_dims: others, tf.nn.log_softmax: others, tf.unstack: others,
+        lambda x, axis: tf.concat([x, x], axis): others,
+        lambda x, axis: tf.stack([x, x], axis): ["1", 1j, [1.0], tf.constant(True)],
+        lambda x, axis: tf.one_hot([0, 1], 3, axis=axis): [1j, [1.0]],
+    }
+    different = {  # gradtape takes every number of NumPy
+        tf.nn.log_softmax: (np.floating, np.ndarray, np.int16), tf.unstack: (np.floating, np.ndarray, np.bool_),
+    }  # fmt: skip
+
+    def result(function, axis):
+        try:
+            y = tf.convert_to_tensor(function(x, axis=axis))
+        except (TypeError, ValueError, AttributeError, tf.errors.InvalidArgumentError):
+            return "rejected"
+        return f"{y.shape} {float(tf.norm(y)):.4f}"
+
+    return [
+        result(function, axis) for function, rejected in functions.items() for axis in [*numbers, *rejected]
+        if not isinstance(axis, different.get(function, ()))
+    ]  # fmt: skip
+
+
 def ragged_python_function(tf):
     rows = tf.ragged.constant([[1.0, 2.0], [3.0]])
     spec = tf.RaggedTensorSpec([None, None], tf.float32)
@@ -161,6 +191,7 @@ CASES = [
     ("gradients of sampled products of batches",
      "grad:lambda v, a, b: tf.sparse.sampled_addmm([[[0, 1], [1, 0]], [[0, 0], [1, 0]]], v, [2, 2], a, b, 0.5, 2.0, "
      "tf.float64)[1] @ [[3.0, 5.0], [2.0, 7.0]], np.arange(12.0).reshape(2, 2, 3), np.arange(12.0).reshape(2, 3, 2)"),
+    ("axes of other types", axes_of_other_types),
     ("a custom gradient of ragged rows", ragged_custom_gradient),
     ("a concrete function of arrays and lists", concrete_function_of_arrays),
     ("a concrete function of a nest of them", concrete_function_of_a_nest),

@@ -60,6 +60,7 @@ def stack(values: Sequence[ValueLike] | Tensor, axis: int = 0, name: str = "stac
     >>> tf.stack([[1, 4], [2, 5]], axis=1).numpy().tolist()
     [[1, 2], [4, 5]]
     """
+    axis = integer(axis, "axis")
     if isinstance(values, np.ndarray) and values.ndim > 1 and axis:
         raise ValueError(f"expected a sequence for attr N, got an ndarray with rank {values.ndim} instead")
     if axis == 0 and not any(isinstance(v, Tensor) for v in (values if isinstance(values, list | tuple) else ())):
@@ -99,7 +100,7 @@ def unstack(value: ValueLike, num: int | None = None, axis: int = 0, name: str =
     [[1, 2], [3, 4]]
     """
     x = to_tensor(value)
-    n, axis = len(x.dims), int(axis)
+    n, axis = len(x.dims), integer(axis, "axis")
     if not -n <= axis < n:
         raise ValueError(f"Argument `axis` = {axis} not in range [{-n}, {n})")
     if num is not None and num != x.dims[axis]:

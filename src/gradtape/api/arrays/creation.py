@@ -11,7 +11,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor, constant
 from ...core.type_hints import DTypeLike, ShapeLike, TensorLike, ValueLike
-from ...engine.run.convert import integers, to_array, to_shape, to_tensor, to_tensors, with_default
+from ...engine.run.convert import integer, integers, to_array, to_shape, to_tensor, to_tensors, with_default
 from ...engine.run.dispatch import register_created, thread
 from ...engine.run.namespace import ops
 
@@ -245,7 +245,8 @@ def one_hot(
     if count < 0:
         raise errors.InvalidArgumentError(f"depth must be non-negative, got: {count} [Op:OneHot]")
     rank = len(x.dims)
-    at = rank if axis is None or axis == -1 else axis
+    axis = -1 if axis is None else integer(axis, "axis")
+    at = rank if axis == -1 else axis
     if not 0 <= at <= rank:
         raise errors.InvalidArgumentError(
             f"Expected axis to be -1 or between [0, {rank + 1}).  But received: {axis} [Op:OneHot]"

@@ -11,7 +11,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import AxisLike, DTypeLike, TensorLike
-from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.convert import integer, integers, to_tensor
 from ...engine.run.namespace import ops
 
 NAMESPACES = ("math", "linalg", "")
@@ -34,11 +34,8 @@ def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
     if type(axis) in (list, tuple) and set(map(type, axis)) == {int}:
         found = sorted([single_axis(rank, i) for i in axis])
     else:
-        given = to_array(axis)
-        kinds = "iu" if isinstance(axis, Tensor) else "iub"  # Python's True is 1
-        if given.size and given.dtype.kind not in kinds:
-            raise TypeError(f"Cannot convert {axis!r} to EagerTensor of dtype int32: an axis is an integer")
-        found = sorted([single_axis(rank, int(i)) for i in given.ravel()])
+        given = integer(axis, "axis") if type(axis) is float else integers(axis, "reduction")
+        found = sorted([single_axis(rank, i) for i in np.ravel(given).tolist()])
     for i, j in pairwise(found):
         if i == j:
             raise errors.InvalidArgumentError(
@@ -261,7 +258,7 @@ def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
 
 def _weighed_axis(x: Tensor, axis: Any) -> int:
     rank = len(x.dims)
-    i = -1 if axis is None else int(axis)
+    i = -1 if axis is None else integer(axis, "axis")
     if not rank:
         raise errors.InvalidArgumentError(
             "logits must have at least one dimension, got a scalar. Use tf.reshape(logits, [1])"
@@ -341,7 +338,7 @@ def norm(
 def _norm(x: Tensor, order: Any, axis: Any, keepdims: bool) -> Tensor:
     of_matrices = isinstance(axis, tuple | list) or (isinstance(axis, Tensor) and bool(axis.dims))
     if of_matrices:
-        axis = tuple(to_array(axis).tolist())
+        axis = tuple(integers(axis, "norm").tolist())
         if len(axis) != 2:
             raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
         if axis[0] == axis[1]:

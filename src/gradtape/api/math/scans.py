@@ -9,7 +9,7 @@ import numpy as np
 from ...core import errors
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, TensorLike
-from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.convert import integer, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.scans import delayed
 
@@ -18,15 +18,10 @@ __all__ = ["cumprod", "cumsum", "cumulative_logsumexp"]
 
 
 def _scanned_axis(x: Tensor, axis: Any) -> int:
-    given = to_array(axis)
-    rank = len(x.dims)
-    if given.ndim:
-        raise errors.InvalidArgumentError(f"ScanOp: axis must be a scalar, not {given.tolist()}")
-    if not -rank <= int(given) < rank:
-        raise errors.InvalidArgumentError(
-            f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {int(given)}"
-        )
-    return int(given) % rank
+    rank, given = len(x.dims), integer(axis, "ScanOp: axis")
+    if not -rank <= given < rank:
+        raise errors.InvalidArgumentError(f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {given}")
+    return given % rank
 
 
 def _scan(scan: Any, x: Tensor, axis: int, exclusive: bool, reverse: bool, first: Any) -> Tensor:

@@ -175,7 +175,10 @@ def to_shape(value: object, title: str = "Fill") -> tuple[int, ...]:
 
 
 def integers(value: object, title: str, attribute: str = "Tidx") -> Any:
-    """Converts an op's static argument (axes, sizes, paddings) to an integer array; NumPy arrays may be of floats."""
+    """Converts an op's static argument (axes, sizes, paddings) to an integer array.
+
+    As in TensorFlow, Python's booleans are integers, and NumPy's numbers are cast, but tensors must have integers.
+    """
     if type(value) is int:
         return np.int64(value)
     if (type(value) is list or type(value) is tuple) and all(type(n) is int for n in value):
@@ -184,7 +187,8 @@ def integers(value: object, title: str, attribute: str = "Tidx") -> Any:
     if tensor.dtype.numpy.kind == "f" and isinstance(value, list | tuple):  # a list of float tensors, which are cast
         tensor = to_tensor(value, None, dtypes.int32)
     array = tensor.array
-    if array.dtype.kind not in "iu" and array.size and not isinstance(value, np.ndarray | np.floating):
+    kinds = "iu" if is_tensor_like(value) else "iubf" if isinstance(value, np.ndarray | np.generic) else "iub"
+    if array.dtype.kind not in kinds and array.size:
         raise errors.InvalidArgumentError(
             f"Value for attr '{attribute}' of {dtypes.of_numpy(array.dtype).kernel_name()} is not in the list of "
             f"allowed values: int32, int64 [Op:{title}], got {value!r}"
@@ -196,11 +200,11 @@ def integer(value: object, name: str) -> int:
     """Converts an op's static argument `name` (an axis, a count) to an int."""
     if type(value) is int:
         return value
-    array = to_array(value)
+    if type(value) is float:
+        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int32: {name} must be an integer")
+    array = integers(value, name)
     if array.ndim:
         raise errors.InvalidArgumentError(f"{name} must be a scalar, got {value!r} of shape {list(array.shape)}")
-    if array.dtype.kind not in "iub" and not isinstance(value, np.ndarray | np.floating):
-        raise TypeError(f"Cannot convert {value!r} to EagerTensor of dtype int32: {name} must be an integer")
     return int(array)
 
 
