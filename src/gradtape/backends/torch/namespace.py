@@ -56,6 +56,36 @@ def multiply_matrices(a: Any, b: Any) -> Any:
     return torch.matmul(a, b)
 
 
+def _create(function: Callable[..., Any]) -> Callable[..., Any]:
+    def create(self: TorchNamespace, shape: Any, dtype: Any = None) -> Any:
+        return function(shape, dtype=dtype_of(dtype) or torch.float64, device=self.device)
+
+    return create
+
+
+def _with_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Converts a function to one that takes NumPy's dtypes, too."""
+    return lambda self, *given, dtype=None, **options: function(*given, dtype=dtype_of(dtype), **options)
+
+
+def _of_numbers(function: Callable[..., Any], with_number: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a symmetric function of two tensors, or of a tensor and a number."""
+
+    def call(self: TorchNamespace, a: Any, b: Any) -> Any:
+        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+            return function(a, b)
+        return with_number(a, _number(b)) if isinstance(a, torch.Tensor) else with_number(b, _number(a))
+
+    return call
+
+
+def _reduce(function: Callable[..., Any]) -> Callable[..., Any]:
+    def reduce(self: TorchNamespace, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return x if axis == () else function(x, () if axis is None else axis, keepdims)
+
+    return reduce
+
+
 class TorchNamespace:
     """The array functions for tensors on `device`."""
 
@@ -93,14 +123,9 @@ class TorchNamespace:
     def array(self, x: Any, dtype: Any = None) -> Any:
         return self.asarray(x, dtype, copy=True)
 
-    def zeros(self, shape: Any, dtype: Any = None) -> Any:
-        return torch.zeros(shape, dtype=dtype_of(dtype) or torch.float64, device=self.device)
-
-    def ones(self, shape: Any, dtype: Any = None) -> Any:
-        return torch.ones(shape, dtype=dtype_of(dtype) or torch.float64, device=self.device)
-
-    def empty(self, shape: Any, dtype: Any = None) -> Any:
-        return torch.empty(shape, dtype=dtype_of(dtype) or torch.float64, device=self.device)
+    zeros, ones, empty = _create(torch.zeros), _create(torch.ones), _create(torch.empty)
+    zeros_like, ones_like = _with_dtype(torch.zeros_like), _with_dtype(torch.ones_like)
+    empty_like, full_like = _with_dtype(torch.empty_like), _with_dtype(torch.full_like)
 
     def full(self, shape: Any, value: Any, dtype: Any = None) -> Any:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
@@ -117,21 +142,12 @@ class TorchNamespace:
     def arange(self, *bounds: Any, dtype: Any = None) -> Any:
         return torch.arange(*bounds, dtype=dtype_of(dtype), device=self.device)
 
-    def zeros_like(self, x: Any, dtype: Any = None) -> Any:
-        return torch.zeros_like(x, dtype=dtype_of(dtype))
-
-    def ones_like(self, x: Any, dtype: Any = None) -> Any:
-        return torch.ones_like(x, dtype=dtype_of(dtype))
-
-    def empty_like(self, x: Any, dtype: Any = None) -> Any:
-        return torch.empty_like(x, dtype=dtype_of(dtype))
-
-    def full_like(self, x: Any, value: Any, dtype: Any = None) -> Any:
-        return torch.full_like(x, value, dtype=dtype_of(dtype))
-
     # Functions beyond the standard, with arguments beyond it, or without its promotion of dtypes.
 
-    matmul = staticmethod(multiply_matrices)
+    matmul, roll, cross = map(staticmethod, (multiply_matrices, torch.roll, torch.linalg.cross))
+    cumsum, cumprod = _with_dtype(torch.cumsum), _with_dtype(torch.cumprod)
+    maximum, minimum = _of_numbers(torch.maximum, torch.clamp_min), _of_numbers(torch.minimum, torch.clamp_max)
+    max, min = _reduce(torch.amax), _reduce(torch.amin)
 
     def astype(self, x: Any, dtype: Any, copy: bool = True) -> Any:
         return x.to(dtype_of(dtype))
@@ -143,28 +159,11 @@ class TorchNamespace:
             condition = torch.as_tensor(condition, device=self.device)
         return torch.where(condition, *_operands(condition, choices))
 
-    def concatenate(self, arrays: Sequence[Any], axis: int = 0) -> Any:
-        return torch.cat(tuple(arrays), axis)
-
-    concat = concatenate
-
-    def stack(self, arrays: Sequence[Any], axis: int = 0) -> Any:
-        return torch.stack(tuple(arrays), axis)
-
     def transpose(self, x: Any, axes: Sequence[int] | None = None) -> Any:
         return x.permute(tuple(reversed(range(x.ndim))) if axes is None else tuple(axes))
 
     def flatnonzero(self, x: Any) -> Any:
         return torch.nonzero(x.reshape(-1), as_tuple=True)[0]
-
-    def nonzero(self, x: Any) -> Any:
-        return torch.nonzero(x, as_tuple=True)
-
-    def argsort(self, x: Any, axis: int = -1) -> Any:
-        return torch.argsort(x, dim=axis, stable=True)
-
-    def sort(self, x: Any, axis: int = -1) -> Any:
-        return torch.sort(x, dim=axis, stable=True).values
 
     def ascontiguousarray(self, x: Any) -> Any:
         return x.contiguous()
@@ -181,21 +180,8 @@ class TorchNamespace:
             return x if high is None else standard.minimum(x, high)
         return torch.clamp(x, _number(low), _number(high))
 
-    def maximum(self, a: Any, b: Any, out: Any = None) -> Any:
-        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
-            return torch.maximum(a, b, out=out)
-        return torch.clamp_min(a, _number(b)) if isinstance(a, torch.Tensor) else torch.clamp_min(b, _number(a))
-
-    def minimum(self, a: Any, b: Any, out: Any = None) -> Any:
-        if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
-            return torch.minimum(a, b, out=out)
-        return torch.clamp_max(a, _number(b)) if isinstance(a, torch.Tensor) else torch.clamp_max(b, _number(a))
-
     def flip(self, x: Any, axis: Any = None) -> Any:
-        return torch.flip(x, tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else axis)
-
-    def tile(self, x: Any, counts: Sequence[int]) -> Any:
-        return torch.tile(x, tuple(counts))
+        return standard.flip(x, axis=axis)
 
     def take(self, x: Any, indices: Any, axis: int) -> Any:
         """Takes elements along an axis; an index out of range is replaced by the nearest one inside."""
@@ -204,29 +190,8 @@ class TorchNamespace:
     def take_along_axis(self, x: Any, indices: Any, axis: int) -> Any:
         return torch.take_along_dim(x, indices.to(torch.int64), axis)
 
-    def roll(self, x: Any, shift: Any, axis: Any = None) -> Any:
-        return torch.roll(x, shift, axis)
-
-    def real(self, x: Any) -> Any:
-        return x.real
-
     def imag(self, x: Any) -> Any:
         return x.imag if x.is_complex() else torch.zeros_like(x)
-
-    def cumsum(self, x: Any, axis: int, dtype: Any = None) -> Any:
-        return torch.cumsum(x, axis, dtype=dtype_of(dtype) or x.dtype)
-
-    def cumprod(self, x: Any, axis: int, dtype: Any = None) -> Any:
-        return torch.cumprod(x, axis, dtype=dtype_of(dtype) or x.dtype)
-
-    def argmax(self, x: Any, axis: int | None = None) -> Any:
-        return torch.argmax(x, axis)
-
-    def max(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        return x if axis == () else torch.amax(x, () if axis is None else axis, keepdims)
-
-    def min(self, x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        return x if axis == () else torch.amin(x, () if axis is None else axis, keepdims)
 
     def sum(self, x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
         dtype = dtype_of(dtype) or x.dtype
@@ -237,9 +202,6 @@ class TorchNamespace:
         for i in sorted([i % x.ndim for i in axes], reverse=True):
             x = torch.prod(x, i, keepdims, dtype=dtype_of(dtype) or x.dtype)
         return x
-
-    def cross(self, a: Any, b: Any) -> Any:
-        return torch.linalg.cross(*torch.broadcast_tensors(a, b))
 
     def unique(
         self, x: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
@@ -290,9 +252,6 @@ class TorchNamespace:
     def philox(self, state: Any, blocks: Any) -> Any:
         return philox_words(state.view(torch.int64), blocks)
 
-    def einsum(self, equation: str, *arrays: Any, **options: Any) -> Any:
-        return torch.einsum(equation, *arrays)
-
     def cbrt(self, x: Any) -> Any:
         return torch.copysign(torch.abs(x) ** (1 / 3), x)
 
@@ -337,14 +296,7 @@ def _inside(array: Any, keys: Sequence[Any]) -> tuple[tuple[Any, ...], Any]:
 class FourierTransforms:
     """The functions of `numpy.fft` with the arguments that kernels use."""
 
-    def fftn(self, x: Any, axes: Sequence[int], norm: str) -> Any:
-        return torch.fft.fftn(x, dim=axes, norm=norm)
-
-    def ifftn(self, x: Any, axes: Sequence[int], norm: str) -> Any:
-        return torch.fft.ifftn(x, dim=axes, norm=norm)
-
-    def rfftn(self, x: Any, axes: Sequence[int], norm: str) -> Any:
-        return torch.fft.rfftn(x, dim=axes, norm=norm)
+    fftn, ifftn, rfftn = map(staticmethod, (standard.fft.fftn, standard.fft.ifftn, standard.fft.rfftn))
 
     def irfftn(self, x: Any, s: Sequence[int], axes: Sequence[int], norm: str) -> Any:
         # CUDA's transform of several axes at once expects a spectrum of real numbers; NumPy's takes any.
@@ -399,10 +351,9 @@ def _number(x: Any) -> Any:
 
 def _operands(condition: Any, choices: Sequence[Any]) -> list[Any]:
     """The choices as numbers or tensors of one dtype: NumPy's scalars keep their dtype unless there is a tensor."""
-    tensor = next((x for x in choices if isinstance(x, torch.Tensor)), None)
-    if tensor is None:
+    if not any(isinstance(x, torch.Tensor) for x in choices):
         return [torch.as_tensor(np.asarray(x), device=condition.device) for x in choices]
-    return [x if isinstance(x, torch.Tensor) else x.item() if isinstance(x, np.generic) else x for x in choices]
+    return list(map(_number, choices))
 
 
 def to_host(x: Any) -> np.ndarray[Any, Any]:
