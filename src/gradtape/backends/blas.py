@@ -75,33 +75,26 @@ class _ThreadCount:
 
 
 @cache
-def keep_one_thread() -> _ThreadCount | None:
+def keep_one_thread() -> _ThreadCount:
     """Makes NumPy's products single-threaded from now on; returns a context in which they use all threads again."""
-    threads = _threads("numpy")
-    if threads is None:
-        return None
-    read, write = threads
-    usual = read()
-    write(1)
+    usual = 1
+    if (threads := _threads("numpy")) is not None:
+        read, write = threads
+        usual = read()
+        write(1)
     return _ThreadCount("numpy", usual)
 
 
-def _all_threads() -> _ThreadCount | None:
-    """Returns the context of `keep_one_thread`, if that was called."""
-    return keep_one_thread() if keep_one_thread.cache_info().currsize else None
-
-
 class _Decompositions:
-    """The functions of `numpy.linalg`, which use all threads for large matrices."""
+    """The functions of `numpy.linalg`, which use all threads for large matrices even after `keep_one_thread`."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         function = getattr(np.linalg, name)
 
         def call(x: Any, *rest: Any, **options: Any) -> Any:
-            all_threads = _all_threads() if x.shape[-1] >= LARGE_MATRIX else None
-            if all_threads is None:
+            if x.shape[-1] < LARGE_MATRIX or not keep_one_thread.cache_info().currsize:
                 return function(x, *rest, **options)
-            with all_threads:
+            with keep_one_thread():
                 return function(x, *rest, **options)
 
         setattr(self, name, call)

@@ -36,25 +36,7 @@ class SinglePass:
         self.ufunc, self.operands = ufunc, tuple(operands)
 
     def __call__(self, *arrays: Any) -> None:
-        out = arrays[-1]
-        given = [arrays[x] if type(x) is int else x for x in self.operands]
-        if self.ufunc in EXTREMES:
-            given = [fill_scalar(out, x) for x in given]
-        self.ufunc(*given, out=out)
-
-
-EXTREMES = (np.maximum, np.minimum)  # their loops are vectorized for two arrays only, not for an array and a scalar
-
-
-def fill_scalar(out: Any, x: Any) -> Any:
-    """Returns `out`, filled with `x`, if that is a scalar, else `x`.
-
-    Elements, in blocks of 32768: the maximum of an array and a scalar against that of two arrays: 4.7.
-    """
-    if x.shape or not out.shape:
-        return x
-    out[...] = x
-    return out
+        self.ufunc(*[arrays[x] if type(x) is int else x for x in self.operands], out=arrays[-1])
 
 
 def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,10 +48,7 @@ def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
-    """Returns a new array, filled by `f(*parts of arrays, part of it)` on all cores.
-
-    None where the arrays' layouts differ or they are too small.
-    """
+    """Returns an array that `f(*parts of arrays, part of it)` fills on all cores; None if layouts or sizes forbid."""
     large = [a for a in arrays if a.shape]  # the others are scalars
     shape = large[0].shape
     if len(arrays) == 2 and len(shape) > 1 and _is_row(arrays[1].shape, shape):
@@ -136,10 +115,7 @@ def add(a: Any, b: Any) -> Any:
 
 
 def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
-    """Computes `total += term`, or `total -= term`, in place and on all cores where that pays.
-
-    The arrays share no memory.
-    """
+    """Computes `total += term`, or `-=`, in place, on all cores where that pays; the arrays share no memory."""
     if total.size >= _MANY and total.shape == term.shape and total.dtype == term.dtype:
         if _by_torch(ufunc, total, term, total):
             return

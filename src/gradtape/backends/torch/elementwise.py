@@ -7,37 +7,15 @@ import operator
 import platform
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..tuning import LARGE, SHORT_ROWS, TORCH_ARITHMETIC, TORCH_FORMULAS, TORCH_FUNCTIONS
 from .library import IS_ENABLED, can_import, on_arrays, torch
 
-
-class StepLike(Protocol):
-    """One step of a formula: `output = function(*inputs, **attrs)`; inputs are symbols or NumPy scalars."""
-
-    @property
-    def function(self) -> Any: ...
-    @property
-    def inputs(self) -> tuple[Any, ...]: ...
-    @property
-    def attrs(self) -> dict[str, Any]: ...
-    @property
-    def output(self) -> object: ...
-
-
-class FormulaLike(Protocol):
-    """A symbolic trace of an elementwise function: see `Formula` in `engine/registry/formula.py`."""
-
-    @property
-    def inputs(self) -> tuple[Any, ...]: ...
-    @property
-    def steps(self) -> Sequence[StepLike]: ...
-    @property
-    def result(self) -> object: ...
-
+# A symbolic trace of an elementwise function: `Formula` in `engine/registry/formula.py`, a layer above; or None.
+_Formula = Any
 
 # float16, float32, float64: NumPy's loops over float16 take several times as long as PyTorch's.
 DTYPES = "efd"
@@ -47,10 +25,6 @@ _OPERATORS: dict[Any, Callable[..., Any]] = {
     np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
     np.negative: operator.neg, np.absolute: operator.abs, np.greater: operator.gt, np.less: operator.lt,
     np.greater_equal: operator.ge, np.less_equal: operator.le, np.equal: operator.eq, np.not_equal: operator.ne,
-}  # fmt: skip
-# PyTorch's names of those whose results have the operands' dtype.
-_METHODS = {
-    np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "div", np.negative: "neg", np.absolute: "abs",
 }  # fmt: skip
 _FUNCTIONS = {
     np.exp: "exp", np.expm1: "expm1", np.exp2: "exp2", np.log: "log", np.log1p: "log1p", np.log2: "log2",
@@ -207,7 +181,7 @@ def vjp_min_elements(name: str) -> int:
     return TORCH_FUNCTIONS if name in _FUNCTION_VJPS else TORCH_ARITHMETIC
 
 
-def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callable[..., Any] | None:
+def forward_kernel(name: str, formula: _Formula, arity: int) -> Callable[..., Any] | None:
     """Returns an op's kernel on NumPy arrays of the dtypes `DTYPES`; None if PyTorch has none.
 
     The kernel returns None for arrays that PyTorch cannot read.
@@ -220,11 +194,11 @@ def forward_kernel(name: str, formula: FormulaLike | None, arity: int) -> Callab
     return None if function is None else on_arrays(function, arity)
 
 
-def _is_half(formula: FormulaLike | None) -> bool:
+def _is_half(formula: _Formula) -> bool:
     return formula is not None and formula.inputs[0].dtype == np.float16
 
 
-def vjp_kernel(name: str, residuals: tuple[str, ...], formula: FormulaLike | None) -> Callable[..., Any] | None:
+def vjp_kernel(name: str, residuals: tuple[str, ...], formula: _Formula) -> Callable[..., Any] | None:
     """Returns the product of the cotangent and a partial derivative as a kernel `f(cotangent, *residuals)`."""
     if (name in _SLOWER_VJPS_UNLESS_HALF and not _is_half(formula)) or not can_import():
         return None
@@ -245,7 +219,7 @@ def is_slower(name: str, arrays: Sequence[Any], is_vjp: bool = False) -> bool:
     return (is_dense or max([x.shape[-1] for x in given]) > SHORT_ROWS) and arrays[0].dtype != np.float16
 
 
-def compile_steps(formula: FormulaLike | None) -> Callable[..., Any] | None:
+def compile_steps(formula: _Formula) -> Callable[..., Any] | None:
     """Compiles a formula to calls of PyTorch's functions; None if a step has no counterpart.
 
     The program addresses values by position: first the inputs, then the constants, then the steps' outputs. Symbols
@@ -254,58 +228,28 @@ def compile_steps(formula: FormulaLike | None) -> Callable[..., Any] | None:
     if formula is None or not formula.steps:
         return None
     functions = [_function(step) for step in formula.steps]
+    if None in functions:
+        return None
+    pairs = list(zip(functions, formula.steps, strict=True))
     symbols = {id(x) for x in formula.inputs} | {id(step.output) for step in formula.steps}
-    constants = [
-        (id(x), _number(function, x))
-        for function, step in zip(functions, formula.steps, strict=True)
-        for x in step.inputs if id(x) not in symbols
-    ]  # fmt: skip
-    order = [*map(id, formula.inputs), *[key for key, _ in constants], *[id(step.output) for step in formula.steps]]
+    numbers = {id(x): _number(function, x) for function, step in pairs for x in step.inputs if id(x) not in symbols}
+    order = [*map(id, formula.inputs), *numbers, *[id(step.output) for step in formula.steps]]
     position = {key: i for i, key in enumerate(order)}
-    steps: list[_Call] = []
-    for function, step in zip(functions, formula.steps, strict=True):
-        if function is None:
-            return None
-        steps.append((function, [position[id(x)] for x in step.inputs]))
-    if len(steps) == 1 and not constants and steps[0][1] == list(range(len(formula.inputs))):
+    steps: list[Any] = [(function, [position[id(x)] for x in step.inputs]) for function, step in pairs]
+    if len(steps) == 1 and not numbers and steps[0][1] == list(range(len(formula.inputs))):
         return steps[0][0]
-    numbers, result = [value for _, value in constants], position[id(formula.result)]
-    overwriting = _overwriting(formula, steps, position)
+    constants, result = list(numbers.values()), position[id(formula.result)]
 
     def run(*tensors: Any) -> Any:
-        known, shape = [*tensors, *numbers], tensors[0].shape
-        for function, inputs in overwriting if all([x.shape == shape for x in tensors]) else steps:
+        known = [*tensors, *constants]
+        for function, inputs in steps:
             known.append(function(*[known[i] for i in inputs]))
         return known[result]
 
     return run
 
 
-_Call = tuple[Callable[..., Any], list[int]]  # a function, and the positions of its operands
-
-
-def _overwriting(formula: FormulaLike, steps: Sequence[_Call], position: dict[int, int]) -> list[_Call]:
-    """Returns the steps for tensors of one shape: a step overwrites an earlier one's output that no later step reads.
-
-    In-place methods overwrite the first operand, which a sum or a product may exchange with the second.
-    """
-    last = {at: i for i, (_, inputs) in enumerate(steps) for at in inputs} | {position[id(formula.result)]: len(steps)}
-    own = {position[id(step.output)] for step in formula.steps if step.function is not np.ndarray.astype}
-    found: list[_Call] = []
-    for i, ((function, inputs), step) in enumerate(zip(steps, formula.steps, strict=True)):
-        method = getattr(torch().Tensor, f"{_FUNCTIONS.get(step.function) or _METHODS.get(step.function)}_", None)
-        exchanged = inputs[::-1] if step.function in (np.add, np.multiply) else inputs
-        dtypes = {position[id(x)]: getattr(x, "dtype", None) for x in step.inputs}
-        for operands in (inputs, exchanged):
-            at = operands[0]
-            if method and at in own and last[at] == i and dtypes[at] == getattr(step.output, "dtype", None):
-                function, inputs = method, operands
-                break
-        found.append((function, inputs))
-    return found
-
-
-def _function(step: StepLike) -> Callable[..., Any] | None:
+def _function(step: Any) -> Callable[..., Any] | None:
     """Returns PyTorch's counterpart of a step's function."""
     if step.function is np.ndarray.astype:
         t = torch()

@@ -15,7 +15,7 @@ class HostKernel(NamedTuple):
     function: Callable[..., Any]
     min_elements: int
     operand: int
-    dtypes: str = "fd"  # of that operand, as NumPy's characters
+    dtypes: str  # of that operand, as NumPy's characters
 
 
 KERNELS: dict[str, HostKernel] = {}
@@ -23,9 +23,9 @@ VJPS: dict[str, HostKernel] = {}
 JOINT_VJPS: dict[str, HostKernel] = {}  # of the ops that have a `JointRule`
 
 
-def _register(
-    table: dict[str, HostKernel], name: str, min_elements: int, operand: int, dtypes: str = "fd"
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _register(table: dict[str, HostKernel], name: str, min_elements: int, operand: int = 0, dtypes: str = "fd") -> Any:
+    """Registers a function as the kernel, or the vjp, of an op; `operand` counts the cotangent of a vjp as 0."""
+
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         table[name] = HostKernel(function, min_elements, operand, dtypes)
         return function
@@ -33,19 +33,7 @@ def _register(
     return register
 
 
-def kernel(name: str, min_elements: int, operand: int = 0, dtypes: str = "fd") -> Any:
-    """Registers the kernel of an op."""
-    return _register(KERNELS, name, min_elements, operand, dtypes)
-
-
-def vjp(name: str, min_elements: int, operand: int = 0) -> Any:
-    """Registers the vjp of an op; `operand` counts the cotangent as 0."""
-    return _register(VJPS, name, min_elements, operand)
-
-
-def joint_vjp(name: str, min_elements: int, operand: int = 0) -> Any:
-    """Registers the vjp of an op together with that of the op which computes some of its arguments."""
-    return _register(JOINT_VJPS, name, min_elements, operand)
+kernel, vjp, joint_vjp = partial(_register, KERNELS), partial(_register, VJPS), partial(_register, JOINT_VJPS)
 
 
 def bind_kernel(kernel: HostKernel) -> Callable[..., Any]:
