@@ -183,10 +183,7 @@ def _concatenate(m: OpNamespace, arrays: list[Any], axis: int) -> Any:
 
 
 def accumulate(m: OpNamespace, total: Any, term: Any, key: Key | None = None) -> Any:
-    """Adds an array to `total`, or to its slice at `key`, in place where that is possible; returns the sum.
-
-    The caller owns `total`.
-    """
+    """Adds an array to `total`, which the caller owns, or to its slice at `key`, in place if possible; returns it."""
     if m is not raw:
         return m.accumulate(total, term, key)
     part = total if key is None else total[key]

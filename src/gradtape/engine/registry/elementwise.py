@@ -25,13 +25,12 @@ from ..run import dispatch
 from ..run.dispatch import run
 from ..run.namespace import raw
 from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
-from .arguments import match_dtypes
 from .batching import align_ranks
 from .cotangents import pending_sum
 from .devices import elementwise_device_first
 from .examples import aligned_rows
 from .formula import Formula, compile_in_place, neutral, symbolic, trace_formula
-from .op import Kernel, Op, Sample, SingleInputRule, bind, kernel_arguments, sample
+from .op import Kernel, Op, Sample, SingleInputRule, bind, kernel_arguments, match_dtypes, sample
 from .rules import Residuals, compile_rule, parameters
 
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
@@ -80,6 +79,15 @@ def _product(i: int, partial: Partial, saved: Residuals, arrays: str, conjugate:
     if conjugate:
         call = f"m.conj({call})"
     return f"m.multiply_no_nan({call}, g)" if isinstance(partial, ZeroWins) else f"g * {call}"
+
+
+def _cotangents(products: Sequence[str]) -> str:
+    """Source of the cotangents of all arguments, summed to their shapes, from that of the products."""
+    if len(products) == 1:
+        return f"({products[0]},)"
+    asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)]
+    summed = [f"sum_to_shape(m, {text}, s[-1][{i}])" for i, text in enumerate(asked)]
+    return f"({', '.join(asked)},) if s[-1] is None else ({', '.join(summed)},)"
 
 
 def unbroadcast(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> Any:
@@ -143,7 +151,13 @@ def elementwise(
     matching = tuple(range(len(names))) if same is None else tuple(same)
     fast_path = not attrs and len(matching) == len(names) <= 2
     _differentiate_elementwise(op, ordered, fast_path)
-    op.batch = _batch_elementwise(op, fast_path)
+
+    def batch(m: OpNamespace, size: int, inputs: Tensors, flags: Sequence[bool], attributes: Attrs) -> Any:
+        aligned = align_ranks(m, inputs, flags)
+        # The fast path has the kernels of large arrays, which batches often are.
+        return op.call(*aligned) if fast_path else run(op, aligned, attributes)
+
+    op.batch = batch
 
     def general(*values: Any, **attributes: Any) -> Any:
         try:
@@ -175,7 +189,7 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
     formulas = [_formula(p) for p in partials if callable(_formula(p))]
     saved = Residuals(op.args, formulas)
     names = {f"p{i}": _formula(p) for i, p in enumerate(partials)}
-    names |= {"sum_to_shapes": _sum_to_shapes, "sum_both_to_shapes": _sum_both_to_shapes, "ndarray": ndarray}
+    names |= {"sum_to_shape": _sum_to_shape, "ndarray": ndarray}
     several = len(partials) > 1
 
     def keeper() -> Any:
@@ -192,23 +206,15 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
             op.second = _single_input_rule(op, 1, partials, saved, names, large)
             op.defer("keep_both", lambda: _keep_both(op.args, saved.names))
 
-    def cotangents(arrays: str, conjugate: bool) -> str:
-        """Source of the cotangents of all arguments."""
-        products = [_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)]
-        asked = [f"({text}) if parents[{i}] >= 0 else None" for i, text in enumerate(products)] if several else products
-        result = f"({', '.join(asked)},)"
-        if len(partials) == 2:
-            return f"{result} if s[-1] is None else sum_both_to_shapes(m, s[-1], {', '.join(asked)})"
-        return f"{result} if s[-1] is None else sum_to_shapes(m, s[-1], {result})" if several else result
-
     def vjp(arrays: str) -> Any:
         if arrays == "buffer":
             return _vjp_device(op, saved, partials, names)
-        result = cotangents(arrays, False)
-        if op.kinds & dtypes.COMPLEX:
-            conjugated = cotangents(arrays, True)
-            if conjugated != result:
-                result = f"({conjugated}) if {_IS_COMPLEX[arrays]} else ({result})"
+        result, conjugated = (
+            _cotangents([_product(i, p, saved, arrays, conjugate) for i, p in enumerate(partials)])
+            for conjugate in (False, True)
+        )
+        if op.kinds & dtypes.COMPLEX and conjugated != result:
+            result = f"({conjugated}) if {_IS_COMPLEX[arrays]} else ({result})"
         if arrays:
             result = f"({result}) if {_is_small(op)} else large({_IS_COMPLEX[arrays]})(m, g, s, parents)"
         return compile_rule("m, g, s, parents", result, large=large, **names)
@@ -240,164 +246,99 @@ class _LargeVjp:
     def __init__(
         self, op: Op, saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], conjugate: bool
     ) -> None:
-        self._name, self._residuals, self._partials = op.name, saved.names, partials
-        self._tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
+        self._name, self._saved, self._partials = op.name, saved, partials
         products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
         self._rules = [compile_rule("m, g, s", product, **names) for product in products]
-        self._in_place: dict[tuple[int, np.dtype[Any]], Any] = {}
-        self._by_torch: dict[tuple[int, str], Any] = {}  # by the dtype's character, whose hash is faster
+        self._kernels = functools.cache(self._compile)
 
     def __call__(self, m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
-        return _each_cotangent(m, g, s, parents, self._partials, lambda i: self.cotangent(i, g, s))
+        found = tuple([
+            None if parent < 0 or partial is None else g if partial == ONE else self.cotangent(i, g, s)
+            for i, (parent, partial) in enumerate(zip(parents, self._partials, strict=True))
+        ])  # fmt: skip
+        if len(found) == 1 or s[-1] is None:
+            return found
+        return tuple([_sum_to_shape(m, g, shape) for g, shape in zip(found, s[-1], strict=True)])
 
     def cotangent(self, i: int, g: Any, s: Sequence[Any]) -> Any:
         """Returns the product of `g` and partial derivative `i`."""
         # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
-        arrays = [g, *[g if s[k] is None else s[k].array for k in self._tensors]]
-        key = (i, g.dtype.char)
-        if key not in self._by_torch:
-            self._by_torch[key] = self._torch_kernel(i, g.dtype)
-        kernel = self._by_torch[key]
+        arrays = [g, *[g if s[k] is None else s[k].array for k in self._saved.tensors]]
+        kernel, write = self._kernels(i, g.dtype)
         if kernel is not None and not by_torch.is_slower(self._name, arrays, is_vjp=True):
             value = kernel(*arrays)
             if value is not None:
                 return value
-        value = blocks.run(self._writer(i, g.dtype) or blocks.into(self._product(i, s)), arrays, g.dtype)
-        return self._product(i, s)(*arrays) if value is None else value
+        product = _of_arrays(self._rules[i], self._saved, s, raw)
+        value = blocks.run(write or blocks.into(product), arrays, g.dtype)
+        return product(*arrays) if value is None else value
 
-    def _product(self, i: int, s: Sequence[Any], m: Any = raw) -> Callable[..., Any]:
-        """Returns product `i` as a function of `g` and the saved arrays."""
-
-        def run(g: Operand, *arrays: Any) -> Any:
-            filled = list(s)
-            for k, array in zip(self._tensors, arrays, strict=True):
-                filled[k] = SimpleNamespace(array=array)
-            return self._rules[i](m, g, filled)
-
-        return run
-
-    def _formula(self, i: int, dtype: np.dtype[Any], m: Any) -> Formula | None:
-        """Traces product `i`; None if it is not a formula or has residuals that are not tensors."""
-        if len(self._tensors) < len(self._residuals):
-            return None
-        return trace_formula(self._product(i, self._residuals, m), [dtype] * (1 + len(self._tensors)))
-
-    def _writer(self, i: int, dtype: np.dtype[Any]) -> Any:
-        if (i, dtype) not in self._in_place:
-            self._in_place[i, dtype] = compile_in_place(self._formula(i, dtype, raw))
-        return self._in_place[i, dtype]
-
-    def _torch_kernel(self, i: int, dtype: np.dtype[Any]) -> Any:
-        if not IS_ENABLED or dtype.char not in by_torch.DTYPES:
-            return None
-        return by_torch.vjp_kernel(self._name, self._residuals, self._formula(i, dtype, symbolic))
+    def _compile(self, i: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+        """Returns PyTorch's kernel of product `i`, and a function that writes it to an array; each may be None."""
+        rule, saved, kernel = self._rules[i], self._saved, None
+        given = [dtype] * (1 + len(saved.tensors))
+        if IS_ENABLED and dtype.char in by_torch.DTYPES:
+            kernel = by_torch.vjp_kernel(self._name, saved.names, _trace_product(rule, saved, symbolic, given))
+        return kernel, compile_in_place(_trace_product(rule, saved, raw, given))
 
 
-def _each_cotangent(
-    m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...], partials: Sequence[Partial],
-    cotangent: Callable[[int], Any],
-) -> tuple[Any, ...]:  # fmt: skip
-    """The cotangents of the arguments on the tape: `cotangent(i)`, or `g` for a partial derivative of 1."""
-    found = tuple([
-        None if parent < 0 or partial is None else g if partial == ONE else cotangent(i)
-        for i, (parent, partial) in enumerate(zip(parents, partials, strict=True))
-    ])  # fmt: skip
-    return _sum_to_shapes(m, s[-1], found) if len(partials) > 1 and s[-1] is not None else found
+def _of_arrays(rule: Callable[..., Any], saved: Residuals, s: Sequence[Any], m: Any) -> Callable[..., Any]:
+    """Returns a rule `f(m, g, s)` as a function of the cotangent and of the saved arrays."""
+
+    def product(g: Operand, *arrays: Any) -> Any:
+        filled = list(s)
+        for k, array in zip(saved.tensors, arrays, strict=True):
+            filled[k] = SimpleNamespace(array=array, buffer=array)
+        return rule(m, g, filled)
+
+    return product
+
+
+def _trace_product(rule: Callable[..., Any], saved: Residuals, m: Any, given: Sequence[Any]) -> Formula | None:
+    """Traces a rule on arrays of the dtypes `given`; None if it is no formula, or has residuals besides tensors."""
+    if len(saved.tensors) < len(saved.names):
+        return None
+    return trace_formula(_of_arrays(rule, saved, saved.names, m), given)
 
 
 def _vjp_device(op: Op, saved: Residuals, partials: Sequence[Partial], names: dict[str, Any]) -> Any:
     """Returns `vjp_device`: each product is one kernel launch if the library has a kernel of it, or it is a formula."""
-    tensors = [i for i, name in enumerate(saved.names) if saved.is_tensor(name)]
-    rules = {
-        (i, conjugate): compile_rule("m, g, s", _product(i, partial, saved, "buffer", conjugate), **names)
-        for i, partial in enumerate(partials)
-        for conjugate in (False, True)
-    }
 
-    def fuse(m: OpNamespace, i: int, s: Sequence[Any], given: Sequence[Any]) -> Any:
-        """Fuses product `i` of arrays of the dtypes `given` into one kernel, a function of the cotangent and of `s`.
+    values = "".join(f", {saved.lookup(name, 'buffer')}" for name in saved.names)
+    vjps: dict[Any, Callable[..., Any]] = {}  # by the dtypes
 
-        None if it is not a formula.
-        """
+    def fuse(m: OpNamespace, product: str, given: Sequence[Any]) -> Callable[..., Any] | None:
+        """Returns one kernel of a product of arrays of the dtypes `given`, as a function of the residuals, or None."""
         is_float = given[0].kind in "fV"  # ml_dtypes reports kind V for bfloat16
         own = m.product_kernel(op.name, saved.names) if len(partials) == 1 and is_float else None
         if own is not None:
-            return _on_residuals(own, saved)
+            return own
+        formula = _trace_product(compile_rule("m, g, s", product, **names), saved, symbolic, given)
+        return None if formula is None or len(formula.steps) < 2 else m.fuse(formula)
 
-        def product(g: Operand, *arrays: Any) -> Any:
-            filled = list(s)
-            for k, array in zip(tensors, arrays, strict=True):
-                filled[k] = SimpleNamespace(buffer=array)
-            return rules[i, kind_of(g) == "c"](symbolic, g, filled)
-
-        formula = trace_formula(product, given) if len(tensors) == len(saved.names) else None
-        kernel = None if formula is None or len(formula.steps) < 2 else m.fuse(formula)
-        return None if kernel is None else _on_residuals(kernel, saved)
-
-    products: dict[Any, Sequence[Any]] = {}  # `f(m, g, s)` for each argument, by the dtypes
-
-    def products_of(key: Any, m: OpNamespace, g: Operand, s: Sequence[Any]) -> Sequence[Any]:
-        given = [m.dtype_of(x) for x in (g, *[s[k].buffer for k in tensors])]
-        found: list[Any] = []
+    def build(m: OpNamespace, g: Operand, s: Sequence[Any]) -> Callable[..., Any]:
+        given = [m.dtype_of(x) for x in (g, *[s[k].buffer for k in saved.tensors])]
+        products = [_product(i, partial, saved, "buffer", kind_of(g) == "c") for i, partial in enumerate(partials)]
+        kernels = {}
         for i, partial in enumerate(partials):
-            if partial is None or partial == ONE:
-                found.append(_nothing if partial is None else _unchanged)
-            else:
-                found.append(fuse(m, i, s, given) or rules[i, kind_of(g) == "c"])
-        products[key] = found
-        return found
+            kernel = fuse(m, products[i], given) if callable(_formula(partial)) else None
+            if kernel is not None:
+                kernels[f"kernel{i}"], products[i] = kernel, f"kernel{i}(g{values})"
+        return compile_rule("m, g, s, parents", _cotangents(products), **names, **kernels)
 
     def vjp(m: OpNamespace, g: Operand, s: tuple[Any, ...], parents: tuple[int, ...]) -> tuple[Any, ...]:
-        key = (m, g.dtype, *[s[k].buffer.dtype for k in tensors])
-        functions = products.get(key) or products_of(key, m, g, s)
-        if len(functions) == 1:
-            return (functions[0](m, g, s),)
-        if len(functions) > 2:
-            pairs = zip(functions, parents, strict=True)
-            found = tuple([f(m, g, s) if parent >= 0 else None for f, parent in pairs])
-            return found if s[-1] is None else _sum_to_shapes(m, s[-1], found)
-        first, second = functions
-        of_a = first(m, g, s) if parents[0] >= 0 else None
-        of_b = second(m, g, s) if parents[1] >= 0 else None
-        return (of_a, of_b) if s[-1] is None else _sum_both_to_shapes(m, s[-1], of_a, of_b)
+        key = (m, g.dtype, *[s[k].buffer.dtype for k in saved.tensors])
+        found = vjps.get(key)
+        if found is None:
+            found = vjps[key] = build(m, g, s)
+        return found(m, g, s, parents)
 
     return vjp
 
 
-def _nothing(m: OpNamespace, g: Operand, s: Sequence[Any]) -> None:
-    """The cotangent of an argument without a derivative."""
-
-
-def _unchanged(m: OpNamespace, g: Operand, s: Sequence[Any]) -> Operand:
-    """The cotangent if the partial derivative is 1."""
-    return g
-
-
-def _on_residuals(kernel: Callable[..., Any], saved: Residuals) -> Callable[..., Any]:
-    """Returns `f(m, g, s)`, which calls `kernel` on the cotangent and on the saved arrays and attributes."""
-    values = "".join(f", {saved.lookup(name, 'buffer')}" for name in saved.names)
-    return compile_rule("m, g, s", f"kernel(g{values})", kernel=kernel)
-
-
-def _sum_to_shapes(m: OpNamespace, shapes: Sequence[tuple[int, ...]], cotangents: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Sums the cotangents of broadcast arguments to the arguments' shapes."""
-    pairs = zip(cotangents, shapes, strict=True)
-    return tuple([g if g is None or g.shape == shape else _sum_to_shape(m, g, shape) for g, shape in pairs])
-
-
-def _sum_both_to_shapes(
-    m: OpNamespace, shapes: Sequence[tuple[int, ...]], ga: Operand | None, gb: Operand | None
-) -> tuple[Any, Any]:
-    """Same as `_sum_to_shapes` for two arguments, the common case."""
-    a, b = shapes
-    if ga is not None and ga.shape != a:
-        ga = _sum_to_shape(m, ga, a)
-    if gb is not None and gb.shape != b:
-        gb = _sum_to_shape(m, gb, b)
-    return ga, gb
-
-
-def _sum_to_shape(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> Any:
+def _sum_to_shape(m: OpNamespace, g: Any, shape: tuple[int, ...]) -> Any:
+    if g is None or g.shape == shape:
+        return g
     pending = pending_sum(m, g, shape)
     return unbroadcast(m, g, shape) if pending is None else pending
 
@@ -448,42 +389,26 @@ def _single_input_rule(
 
 
 def _large(op: Op) -> Callable[..., Any]:
-    """Returns `f(dtype, *arrays)`, which runs PyTorch's kernel, or NumPy's in blocks.
-
-    In a block, the steps of a formula overwrite one another.
-    """
+    """Returns `f(dtype, *arrays)`, which runs PyTorch's kernel, or NumPy's in blocks with one buffer for all steps."""
     kernel = op.numpy
 
     @functools.cache
-    def writer(dtype: np.dtype[Any]) -> Any:
+    def kernels(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+        """Returns PyTorch's kernel, or None, and a function that writes the result to an array."""
         formula = trace_formula(kernel, [dtype]) if len(op.args) == 1 else None
-        return compile_in_place(formula) or blocks.into(kernel)
-
-    kernels: dict[str, Any] = {}  # PyTorch's, or None, by the character of a dtype
-
-    def torch_kernel(dtype: np.dtype[Any]) -> Any:
+        write = compile_in_place(formula) or blocks.into(kernel)
         if not IS_ENABLED or dtype.char not in by_torch.DTYPES:
-            return None
+            return None, write
         formula = trace_formula(bind(op.kernel, neutral), [dtype] * len(op.args))
-        return by_torch.forward_kernel(op.name, formula, len(op.args))
+        return by_torch.forward_kernel(op.name, formula, len(op.args)), write
 
     def large(dtype: DType, *arrays: Any) -> Any:
-        given = arrays[0].dtype
-        if given.char not in kernels:
-            kernels[given.char] = torch_kernel(given)
-        compute = kernels[given.char]
+        compute, write = kernels(arrays[0].dtype)
         if compute is not None and not by_torch.is_slower(op.name, arrays):
             value = compute(*arrays)
             if value is not None:
                 return value
-        value = blocks.run(writer(arrays[0].dtype), arrays, dtype.numpy)
+        value = blocks.run(write, arrays, dtype.numpy)
         return kernel(*arrays) if value is None else value
 
     return large
-
-
-def _batch_elementwise(op: Op, fast_path: bool) -> Any:
-    """Returns the batching rule; the fast path has the kernels of large arrays, which batches often are."""
-    if fast_path:
-        return lambda m, size, inputs, flags, attrs: op.call(*align_ranks(m, inputs, flags))
-    return lambda m, size, inputs, flags, attrs: run(op, align_ranks(m, inputs, flags), attrs)

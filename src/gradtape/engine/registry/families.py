@@ -21,29 +21,17 @@ import numpy as np
 
 from ...backends.arrays import kind_of
 from ...backends.torch.kernels import VJPS
-from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.dispatch import run
 from ..run.namespace import ops
 from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
-from .arguments import match_dtypes
 from .batching import broadcast_batch
 from .devices import device_first
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
-from .op import (
-    Op,
-    Sample,
-    SingleInputRule,
-    by_own_kernel,
-    for_large_arrays,
-    kernel_arguments,
-    names_for_large_arrays,
-    wire,
-    with_need,
-)  # fmt: skip
+from .op import Op, Sample, SingleInputRule, by_torch_first, kernel_arguments, match_dtypes, wire, with_need
 from .rules import Residuals, compile_rule, parameters
 
 __all__ = [
@@ -82,11 +70,7 @@ def linear(
     )  # fmt: skip
     op.never_aliases = never_aliases
     if transpose is not None:
-        constants = len(args) - 1
-        if op.variadic or not constants:
-            wire(op, transpose)
-        else:
-            wire(op, _with_constants(transpose, constants))
+        wire(op, transpose, constants=0 if op.variadic else len(args) - 1)
 
     def jvp(m: OpNamespace, inputs: Tensors, y: Tensor, attrs: Attrs, ts: Sequence[Tensor | None]) -> Any:
         if op.variadic:
@@ -116,13 +100,6 @@ def _with_fast_path(op: Op) -> Op:
     if len(op.args) == 1 and not op.variadic:
         op.call = dispatch.fast_path(op, 1, "general", op.kinds & _ON_ARRAYS, device_first(op, op.run))
     return op
-
-
-def _with_constants(transpose: Callable[..., Any], constants: int) -> Any:
-    """Extends a rule for the first argument to all arguments."""
-    names = ", ".join(parameters(transpose))
-    call = ", ".join(f"{n}={n}" for n in parameters(transpose))
-    return compile_rule(names, f"(transpose({call}), {'None, ' * constants})", transpose=transpose)
 
 
 def bilinear(
@@ -159,14 +136,10 @@ def bilinear(
 
     def both(arrays: str) -> Any:
         first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
-        body, by_torch = f"({first}, {second})", VJPS.get(name)
-        given = {**names, "name": name}
-        if arrays == "array" and by_torch is not None and IS_ENABLED:
-            body = with_need(for_large_arrays(residuals, by_torch, body, several=True), by_torch.function)
-            given |= names_for_large_arrays(by_torch)
-        if arrays == "buffer" and by_torch is not None:
-            body = with_need(by_own_kernel(residuals, by_torch, body, several=True), by_torch.function)
-        return compile_rule("m, g, s, parents", body, **given)
+        body, given = by_torch_first(name, residuals, arrays, f"({first}, {second})", several=True)
+        if given:
+            body = with_need(body, VJPS[name].function)
+        return compile_rule("m, g, s, parents", body, **names, **given)
 
     def alone(f: Callable[..., Any], arrays: str) -> Any:
         return compile_rule("m, g, s", cotangent(f, arrays), **names)

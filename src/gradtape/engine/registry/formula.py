@@ -111,23 +111,14 @@ class FormulaSymbol(NDArrayOperatorsMixin):
         self._steps, self._example = steps, example
         self.dtype = example.dtype
 
-    @classmethod
-    def of(cls, dtype: np.dtype[Any]) -> FormulaSymbol:
-        """Creates a symbol for an array of a dtype."""
-        return cls([], np.ones(1, dtype))
-
     def _step(self, function: Callable[..., Any], given: Sequence[Any], **attrs: Any) -> FormulaSymbol:
         """Records the call of a NumPy function on symbols and numbers and returns its result's symbol."""
         example = function(*[x._example if isinstance(x, FormulaSymbol) else x for x in given], **attrs)
         common = np.result_type(*[x.dtype for x in given if isinstance(x, FormulaSymbol)])
         dtype = example.dtype if function is np.where else common
-        y = self._new_symbol(example)
+        y = FormulaSymbol(self._steps, example)
         self._steps.append(FormulaStep(function, tuple([_input(x, dtype) for x in given]), attrs, y))
         return y
-
-    def _new_symbol(self, example: np.ndarray[Any, Any]) -> FormulaSymbol:
-        """Creates the symbol of a step's result."""
-        return FormulaSymbol(self._steps, example)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs or ufunc.nout != 1 or ufunc.signature is not None or ufunc is np.power:

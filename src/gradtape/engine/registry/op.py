@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.torch.kernels import KERNELS, VJPS, HostKernel, bind_kernel
+from ...backends.torch.kernels import KERNELS, VJPS, bind_kernel
 from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes
-from ...core.tensor import Tensor
+from ...core.dtypes import DType
+from ...core.tensor import Tensor, is_tensor_like
 from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import Namespace, ops, raw
@@ -298,8 +299,11 @@ def kernel_arguments(kernel: Callable[..., Any]) -> tuple[tuple[str, ...], tuple
     return code.co_varnames[1:count] + variadic, code.co_varnames[count:named]
 
 
-def wire(op: Op, rule: Callable[..., Any]) -> None:
-    """Sets the op's `vjp` from `rule(m, g, need, <names>)`, which returns a cotangent for each input."""
+def wire(op: Op, rule: Callable[..., Any], constants: int = 0) -> None:
+    """Sets the op's `vjp` from `rule(m, g, need, <names>)`, which returns a cotangent for each input.
+
+    If all inputs but the first are `constants`, it returns that of the first.
+    """
     residuals = Residuals(op.args, [rule])
     op.defer("keep", residuals.keeper)
     op.kept = residuals.names
@@ -309,17 +313,36 @@ def wire(op: Op, rule: Callable[..., Any]) -> None:
 
     def vjp(arrays: str) -> Callable[..., Any]:
         call = residuals.call("rule", rule, arrays)
-        body = call if several else f"({call},)"
+        body = call if several and not constants else f"({call}, {'None, ' * constants})"
         names: dict[str, Any] = {"rule": rule}
-        if arrays == "array" and by_torch is not None and IS_ENABLED:
-            body = for_large_arrays(residuals, by_torch, body, several)
-            names |= names_for_large_arrays(by_torch)
-        if arrays == "buffer" and by_torch is not None:
-            body = by_own_kernel(residuals, by_torch, body, several)
-            names["name"] = op.name
+        body, given = by_torch_first(op.name, residuals, arrays, body, several)
+        names |= given
         return compile_rule("m, g, s, parents", with_need(body, *functions), **names)
 
     op.defer_vjp(vjp)
+
+
+def match_dtypes(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> list[Tensor]:
+    """Converts the values to tensors; those at `matching` agree in dtype, and numbers take the first tensor's."""
+    first = values[0]
+    if isinstance(first, Tensor) and first.dtype.kind & op.kinds and len(matching) == len(values):
+        if all([isinstance(x, Tensor) and x.dtype is first.dtype for x in values]):
+            return list(values)
+    hint: DType | None = next((values[i].dtype for i in matching if is_tensor_like(values[i])), None)
+    inputs: list[Tensor] = []
+    for i, value in enumerate(values):
+        if i not in matching:
+            inputs.append(to_tensor(value))
+            continue
+        x = to_tensor(value, None if is_tensor_like(value) else hint)
+        if hint is None:
+            hint = x.dtype
+        elif x.dtype is not hint:
+            raise dispatch.mixed_dtypes(op, i, hint, x.dtype)
+        if not x.dtype.kind & op.kinds:
+            raise dispatch.wrong_kind(op, x.dtype)
+        inputs.append(x)
+    return inputs
 
 
 def with_need(body: str, *functions: Callable[..., Any]) -> str:
@@ -349,22 +372,22 @@ def _with_torch(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def by_own_kernel(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:
-    """Source of a vjp on device arrays: the library's own if it has one, else `body`."""
-    given = [residuals.lookup(name, "buffer") for name in parameters(by_torch.function)[1:]]
-    found = f"(own := m.vjp_kernel(name)) is not None and (found := own({', '.join(given)})) is not None"
-    return f"{'found' if several else '(found,)'} if {found} else {body}"
+def by_torch_first(
+    name: str, residuals: Residuals, arrays: str, body: str, several: bool
+) -> tuple[str, dict[str, Any]]:  # fmt: skip
+    """Source of a vjp by PyTorch, for device arrays or for large NumPy arrays, and by `body` where it returns None.
 
-
-def names_for_large_arrays(by_torch: HostKernel) -> dict[str, Any]:
-    """Returns the names in the source of `for_large_arrays`."""
-    return {"ndarray": np.ndarray, "large": cache(partial(bind_kernel, by_torch))}
-
-
-def for_large_arrays(residuals: Residuals, by_torch: HostKernel, body: str, several: bool) -> str:
-    """Source of a vjp on arrays: PyTorch's for large arrays, else `body`."""
-    given = [residuals.lookup(name, "array") for name in parameters(by_torch.function)[1:]]
-    _, min_elements, operand, dtypes = by_torch
-    is_large = f"(x := {given[operand]}).size >= {min_elements} and type(x) is ndarray and x.dtype.char in {dtypes!r}"
-    found = f"(found := large()({', '.join(given)})) is not None"
-    return f"{'found' if several else '(found,)'} if {is_large} and {found} else {body}"
+    Also returns the names in it. It is `body` alone if PyTorch has no derivative of the op.
+    """
+    kernel = VJPS.get(name)
+    if kernel is None or not (arrays == "buffer" or (arrays == "array" and IS_ENABLED)):
+        return body, {}
+    given = [residuals.lookup(argument, arrays) for argument in parameters(kernel.function)[1:]]
+    _, min_elements, operand, dtypes = kernel
+    applies, own = "(own := m.vjp_kernel(name)) is not None", "own"
+    if arrays == "array":
+        size = f"(x := {given[operand]}).size >= {min_elements}"
+        applies, own = f"{size} and type(x) is ndarray and x.dtype.char in {dtypes!r}", "large()"
+    found = f"(found := {own}({', '.join(given)})) is not None"
+    names = {"name": name, "ndarray": np.ndarray, "large": cache(partial(bind_kernel, kernel))}
+    return f"{'found' if several else '(found,)'} if {applies} and {found} else {body}", names

@@ -38,6 +38,7 @@ class Residuals:
     def __init__(self, args: tuple[str, ...], formulas: Sequence[Callable[..., Any]], bare: bool = False) -> None:
         self.args = args
         self.names = tuple(dict.fromkeys(n for f in formulas for n in parameters(f) if n not in _PASSED))
+        self.tensors = [i for i, name in enumerate(self.names) if self.is_tensor(name)]
         self.bare = bare and len(self.names) == 1  # whether a single value is saved without a tuple
 
     def keeper(self, more: str = "", **names: Any) -> Callable[..., tuple[Any, ...]]:
@@ -54,9 +55,7 @@ class Residuals:
     def keeper_of_plain(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
         """Compiles `keep(a, b, y)` for plain tensors without attributes; it selects only what these formulas name."""
         wanted = {name for f in formulas for name in parameters(f)}
-        fields = [
-            (name in wanted and self._source(name, self.args, "array.shape")) or "None" for name in self.names
-        ]  # fmt: skip
+        fields = [(name in wanted and self._source(name, self.args, "array.shape")) or "None" for name in self.names]
         return compile_rule(f"{', '.join(self.args)}, y", f"({', '.join(fields)},)")
 
     def is_tensor(self, name: str) -> bool:
