@@ -7,7 +7,7 @@ that its kernel always allocates (`Op.never_aliases`), its result counts as an a
 from __future__ import annotations
 
 from ...ir.dynamic_sizes import dynamic_values
-from ...ir.graph import Graph, Node, Value
+from ...ir.graph import Graph, Value
 from .lowering import Primitive, view
 
 
@@ -17,13 +17,16 @@ def overwritten(graph: Graph) -> dict[int, Value]:
     candidates: dict[int, list[Value]] = {}
     dynamic = dynamic_values(graph)
     for i, node in enumerate(graph.nodes):
-        if isinstance(node.op, Primitive) and node.op.writes and _has_elements(node.outputs[0], dynamic):
-            y = node.outputs[0]
+        y = node.outputs[0] if isinstance(node.op, Primitive) and node.op.writes else None
+        # A scalar has no buffer to write to.
+        if y is not None and y.shape and 0 not in y.shape and y not in dynamic:
             candidates[i] = [v for v in node.inputs if v.shape == y.shape and v.dtype is y.dtype and v in origin]
+        # The output is the whole argument or a new array, so that nothing else shares its memory.
+        is_reshape = node.op.name == "reshape" and node.op.family == "linear"
         for y in node.outputs:
             if getattr(node.op, "never_aliases", False):
                 origin[y] = y
-            elif (node.op is view or _keeps_elements(node)) and node.inputs[0] in origin:
+            elif (node.op is view or is_reshape) and node.inputs[0] in origin:
                 origin[y] = origin[node.inputs[0]]
     last = _last_uses(graph)
     chosen = {i: next((v for v in found if last[origin[v]] == i), None) for i, found in candidates.items()}
@@ -43,13 +46,3 @@ def _last_uses(graph: Graph) -> dict[Value, float]:
             if last.get(v, -1.0) < use:
                 last[v] = use
     return last
-
-
-def _has_elements(value: Value, dynamic: set[Value]) -> bool:
-    """Whether the value is a non-empty array of known shape; a scalar has no buffer to write to."""
-    return bool(value.shape) and 0 not in value.shape and value not in dynamic
-
-
-def _keeps_elements(node: Node) -> bool:
-    """Whether the output is the whole first argument or a new array, so that nothing else shares its memory."""
-    return bool(node.op.name == "reshape" and node.op.family == "linear")

@@ -48,16 +48,11 @@ def _keeps_cores_busy(graph: Graph) -> bool:
 
     Convolutions run on our own threads, which do not busy-wait, and so do the products inside them.
     """
-    names = {node.op.name for node in graph.nodes}
-    convolutions = ("conv", "conv_input", "conv_filter", "conv_filters")
-    return names.isdisjoint(convolutions) and any(map(_is_large_product, graph.nodes))
-
-
-def _is_large_product(node: Node) -> bool:
-    if node.op.name != "matmul" or len(node.inputs[1].shape) != 2:
+    if any(node.op.name in ("conv", "conv_input", "conv_filter", "conv_filters") for node in graph.nodes):
         return False
-    summed = node.inputs[1].shape[1 if node.attrs.get("transpose_b") else 0]
-    return math.prod(node.outputs[0].shape) * summed >= THREADED
+    products = [node for node in graph.nodes if node.op.name == "matmul" and len(node.inputs[1].shape) == 2]
+    summed = [node.inputs[1].shape[1 if node.attrs.get("transpose_b") else 0] for node in products]
+    return any(math.prod(p.outputs[0].shape) * n >= THREADED for p, n in zip(products, summed, strict=True))
 
 
 def _frame(node: Node) -> Frame | None:

@@ -120,7 +120,10 @@ class XlaProgram:
         if compiled is None:
             compiled = self._compile(self._placement)
         try:
-            results: Sequence[Any] = compiled.call(*arrays) if compiled.alone else self._run(compiled, arrays)
+            if compiled.alone:
+                return compiled.call(*arrays)
+            with self._jax.enable_x64(True) if compiled.wide else nullcontext():
+                return self._run(compiled, arrays)
         except self._jax.errors.JaxRuntimeError as error:
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
@@ -134,14 +137,9 @@ class XlaProgram:
                 raise
             self._compile(placement)  # a variable was sharded after the program was compiled
             return self.run(arrays)
-        return results
 
     def _run(self, compiled: _Compiled, given: Sequence[Any]) -> Sequence[Any]:
         """Run a program that takes 64-bit values, or arguments besides its inputs, and commit its updates."""
-        with self._jax.enable_x64(True) if compiled.wide else nullcontext():
-            return self._updated_run(compiled, given)
-
-    def _updated_run(self, compiled: _Compiled, given: Sequence[Any]) -> Sequence[Any]:
         for variable, shape in self._flexible:
             if variable.dims != shape:
                 raise Changed
@@ -173,7 +171,7 @@ class XlaProgram:
                     results, updates = self._seen(compiled, [*self._spread(compiled, held), *arguments])
                 done = done_now
                 with updating:
-                    if last or self._are_current(held):
+                    if last or all([v._storage.xla(self._put) is held[i] for i, v in self._replaced]):
                         self._commit(compiled, updates)
                         break
         return results
@@ -202,10 +200,6 @@ class XlaProgram:
 
     def _held(self) -> list[Any]:
         return [variable._storage.xla(self._put) for variable in self._variables]
-
-    def _are_current(self, held: Sequence[Any]) -> bool:
-        """Whether the variables that the program updates still have the values that it has read."""
-        return all([variable._storage.xla(self._put) is held[i] for i, variable in self._replaced])
 
     def _spread(self, compiled: _Compiled, held: list[Any]) -> list[Any]:
         return held if compiled.placement is None else compiled.placement.spread_held(self._variables, held)

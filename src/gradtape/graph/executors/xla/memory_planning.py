@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Any
 
 from ....engine.run.progress import reporting
 from ...ir.graph import Graph, Node
@@ -26,23 +26,11 @@ _MAX_SLOWDOWN = 1.0  # relative: tighter plans gain little and compile slowly
 _LOOSER = 1.05  # growth of the goal after a plan that recomputes too much
 
 
-class MeasuredProgram(Protocol):
-    """A compiled graph."""
-
-    @property
-    def peak(self) -> int | None:
-        """The peak memory of a run, if XLA reports it."""
-
-
-AnyProgram = TypeVar("AnyProgram", bound=MeasuredProgram)
-
-
-def plan_memory(
-    graph: Graph, budget: int | float, plain: AnyProgram, build: Callable[[Graph], AnyProgram]
-) -> AnyProgram:
+def plan_memory(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph], Any]) -> Any:
     """Return what `build` makes of the graph, such that a run takes at most `budget` plus its largest op.
 
-    The budget is in bytes, or a fraction of the peak of `plain`, which `build` made of the unplanned graph.
+    The budget is in bytes, or a fraction of the peak of `plain`, which `build` made of the unplanned graph. The `peak`
+    of a compiled graph is None if XLA does not report it.
     """
     if plain.peak is None:
         logger.warning(
