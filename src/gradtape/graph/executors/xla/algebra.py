@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 from jax.scipy.linalg import expm
 from jax.scipy.special import ndtri
 
-from ....core.dtypes import DType
 from ....ops.linalg import contraction
 from .table import lowering
 
@@ -27,17 +27,13 @@ def _accumulated(a: jax.Array, b: jax.Array) -> Any:
     return jnp.matmul(a, b, preferred_element_type=jnp.float32).astype(a.dtype)
 
 
-_products = SimpleNamespace(matmul=_accumulated)
+for _op in (contraction.matmul, contraction.contract):
+    lowering(_op.name, half=True)(partial(_op.kernel, SimpleNamespace(matmul=_accumulated)))
 
-
-@lowering("matmul", half=True)
-def _matmul(a: jax.Array, b: jax.Array, **attrs: Any) -> Any:
-    return contraction.matmul.kernel(_products, a, b, **attrs)
-
-
-@lowering("contract", half=True)
-def _contract(a: jax.Array, b: jax.Array, **attrs: Any) -> Any:
-    return contraction.contract.kernel(_products, a, b, **attrs)
+lowering("bitcast")(lambda x, *, dtype: jax.lax.bitcast_convert_type(x, dtype.numpy))
+lowering("cumulative_logsumexp")(lambda x, *, axis: jax.lax.cumlogsumexp(x, axis=axis) if x.size else x)
+lowering("expm")(lambda x: expm(x) if x.size else x)
+lowering("lu")(lambda x: jax.lax.linalg.lu(x)[::2])  # the factors and the permutation
 
 
 @lowering("triangular_solve")
@@ -47,22 +43,6 @@ def _triangular_solve(a: jax.Array, b: jax.Array, *, lower: bool, adjoint: bool)
     return jax.lax.linalg.triangular_solve(
         a, b, left_side=True, lower=lower, transpose_a=adjoint, conjugate_a=adjoint and jnp.iscomplexobj(a)
     )
-
-
-@lowering("lu")
-def _lu(x: jax.Array) -> Any:
-    packed, _, order = jax.lax.linalg.lu(x)
-    return packed, order
-
-
-@lowering("expm")
-def _expm(x: jax.Array) -> Any:
-    return expm(x) if x.size else x
-
-
-@lowering("bitcast")
-def _bitcast(x: jax.Array, *, dtype: DType) -> Any:
-    return jax.lax.bitcast_convert_type(x, dtype.numpy)
 
 
 @lowering("erfcinv")
@@ -114,11 +94,6 @@ def _atanh(x: jax.Array) -> Any:
 def _expint(x: jax.Array) -> Any:
     """Fall back to a host callback: JAX's expint does not terminate for some arguments."""
     raise NotImplementedError
-
-
-@lowering("cumulative_logsumexp")
-def _cumulative_logsumexp(x: jax.Array, *, axis: int) -> Any:
-    return jax.lax.cumlogsumexp(x, axis=axis) if x.size else x
 
 
 @lowering("search_sorted")

@@ -42,6 +42,4 @@ constrained = _Constrained()
 def laid_out(x: Tensor, sharding: object) -> Tensor:
     """Constrain the sharding of `x` in the program being traced; in eager mode, return `x` as is."""
     trace = thread.trace
-    if trace is None:
-        return x
-    return trace.run(constrained, (x,), {"sharding": sharding})
+    return x if trace is None else trace.run(constrained, (x,), {"sharding": sharding})

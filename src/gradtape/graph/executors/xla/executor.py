@@ -287,13 +287,15 @@ class XlaProgram:
             put = jax.device_put if placement is None else placement.copied
             constants = [put(v.constant) for v in large]
             compiled = traced.lower().compile(options(graph, jax.default_backend()))
+        memory = compiled.memory_analysis()
+        peak = memory and int(memory.temp_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes)
         call = compiled if placement is None else lambda *arrays: jax.tree.leaves(compiled(*arrays))
         on_host = tuple(dict.fromkeys(lowering.on_host))
         may_fail = checked or bool(on_host)
         wide = any(v.dtype.real_dtype.size == 8 for v in graph.inputs) or bool(draws or on_host)
         alone = placement is None and not (wide or may_fail or graph.variables or graph.updates or constants)
         return _Compiled(
-            call, lowering, draws, constants, bool(donated), checked, _peak(compiled), placement, on_host, may_fail,
+            call, lowering, draws, constants, bool(donated), checked, peak, placement, on_host, may_fail,
             wide, alone
         )  # fmt: skip
 
@@ -318,13 +320,6 @@ class _Compiled(NamedTuple):
 def _arguments(compiled: _Compiled, given: Sequence[Any]) -> list[Any]:
     """Draw the random states of a run and return all arguments that follow the variables."""
     return [*given, *(node.op.numpy(**node.attrs) for node in compiled.draws), *compiled.constants]
-
-
-def _peak(compiled: Any) -> int | None:
-    memory = compiled.memory_analysis()
-    if memory is None:
-        return None
-    return int(memory.temp_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes)
 
 
 def _forget_failed_run() -> None:

@@ -73,9 +73,8 @@ class Placement:
 
     def spread_inputs(self, arrays: Sequence[Any]) -> list[Any]:
         """Move the inputs to their devices; with one process, the program itself transfers host arrays."""
-        if self._is_local:
-            return [x if isinstance(x, ndarray) else self._put(x, self.of_input(x.shape)) for x in arrays]
-        return [self._put(x, self.of_input(x.shape)) for x in arrays]
+        stays = ndarray if self._is_local else ()
+        return [x if isinstance(x, stays) else self._put(x, self.of_input(x.shape)) for x in arrays]
 
     def spread_held(self, variables: Sequence[Variable], held: Sequence[Any]) -> list[Any]:
         """The values of variables on the mesh."""

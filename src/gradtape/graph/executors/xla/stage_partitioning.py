@@ -80,16 +80,13 @@ class _Staged:
         made = 0
         again = True
         for i, node in enumerate(self._planned.nodes):
-            before, again = again, self._runs_again(node)
+            before, again = again, bool(node.outputs) and node.outputs[0] not in self._own
             # The operands of a product are materialized anyway: a barrier before it prevents no fusion.
             alone = node.op.family == "bilinear" or any(subgraphs(node))
             if i and (not before if again else alone and made > most):
                 yield i
                 made = 0
             made += sum(size(v) for v in node.outputs if v not in self._root)
-
-    def _runs_again(self, node: Node) -> bool:
-        return bool(node.outputs) and node.outputs[0] not in self._own
 
     def _begin(self, stage: Sequence[Node], needed: Sequence[Value]) -> None:
         """Insert a barrier before a stage; views are recomputed from the values behind it."""
@@ -103,16 +100,14 @@ class _Staged:
             path = []
             while value in self._root and value in self._maker:
                 path.append(self._maker[value])
-                value = self._viewed(path[-1], self._root[value])
+                root = self._root[value]
+                value = next(v for v in path[-1].inputs if self._root.get(v, v) is root)
             through[value] = None
             views.update((node.outputs, node) for node in reversed(path))
         if through:
             self._add(Node(barrier, tuple(through), {}, tuple(through), True))
         for node in views.values():
             self._add(node)
-
-    def _viewed(self, node: Node, root: Value) -> Value:
-        return next(v for v in node.inputs if self._root.get(v, v) is root)
 
     def _add(self, node: Node) -> None:
         """Append a node with fresh outputs."""

@@ -35,11 +35,5 @@ def _place(x: jax.Array, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any
     return jax.lax.pad(x, jnp.zeros((), x.dtype), widths)
 
 
-@lowering("optimization_barrier")
-def _optimization_barrier(*arrays: Any) -> Any:
-    return jax.lax.optimization_barrier(arrays)
-
-
-@lowering("sharding_constraint")
-def _sharding_constraint(x: jax.Array, *, sharding: jax.sharding.Sharding) -> Any:
-    return jax.lax.with_sharding_constraint(x, sharding)
+lowering("optimization_barrier")(lambda *arrays: jax.lax.optimization_barrier(arrays))
+lowering("sharding_constraint")(lambda x, *, sharding: jax.lax.with_sharding_constraint(x, sharding))
