@@ -142,10 +142,7 @@ def _by_torch(ufunc: np.ufunc, a: Any, b: Any, out: Any) -> bool:
 
 
 def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: bool = False) -> list[Any]:
-    """Calls `work` on slices of `range(count)`, one per core if the work, on `size` elements, is large.
-
-    Matrix products inside `work` are single-threaded.
-    """
+    """Calls `work` on slices of `range(count)`, one per core if `size` elements are many, with one BLAS thread each."""
     parts = max(1, min(CORES, count, 4 * size // LARGE))
     if not count or not blas.controllable() or (parts == 1 and (size < LARGE >> 4 or not convolution)):
         return [work(slice(0, count))]

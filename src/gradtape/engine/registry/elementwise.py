@@ -41,10 +41,7 @@ NEG = "-g"
 
 
 class Mask(NamedTuple):
-    """A partial derivative that is 1 where the formula is true, else 0.
-
-    It selects rather than multiplies, so that a dead branch gives 0 even for g = inf.
-    """
+    """A partial derivative of 1 where the formula is true, else 0. It selects: a dead branch gives 0 for g = inf."""
 
     formula: Callable[..., Any]
 

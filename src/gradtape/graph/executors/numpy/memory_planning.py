@@ -93,10 +93,7 @@ def _planned(best: Plan, layouts: Layouts, weights: Weights, targets: Sequence[f
 
 
 def report_plan(graph: Graph, again: int, peak: int, plain: int, limit: float, allowed: float) -> None:
-    """Log how many nodes of a graph run again, and the peak bytes of a run with the plan and without (`plain`).
-
-    Warn if the peak exceeds `allowed`, which is the limit plus the largest op.
-    """
+    """Log how many nodes run again, and the peak with the plan and without (`plain`); warn if it exceeds `allowed`."""
     if peak > allowed:
         logger.warning(
             "function %s does not fit a memory budget of %s: a run takes %s of memory, the least that was found, "

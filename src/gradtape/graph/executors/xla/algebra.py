@@ -18,10 +18,7 @@ from .table import lowering
 
 
 def _accumulated(a: jax.Array, b: jax.Array) -> Any:
-    """Multiply matrices; half precision accumulates in float32.
-
-    Kernels of GPUs do so in any case, and a result in float32 would take them twice the memory traffic.
-    """
+    """Multiply matrices; half precision accumulates in float32, as in kernels of GPUs without a result in float32."""
     if a.dtype.itemsize > 2 or not jnp.issubdtype(a.dtype, jnp.floating) or jax.default_backend() == "gpu":
         return jnp.matmul(a, b)
     return jnp.matmul(a, b, preferred_element_type=jnp.float32).astype(a.dtype)

@@ -18,21 +18,17 @@ class _Constrained(Unregistered):
     family = "linear"
 
     def numpy(self, x: object, *, sharding: object) -> Any:
-        """Return the value."""
         return x
 
     def outcome(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Sequence[Any], bool]:
-        """The shape and dtype of the value."""
         return [(inputs[0].dims, inputs[0].dtype)], False
 
     def vjp(self, m: OpNamespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any]:
-        """Return the cotangent."""
         return (g,)
 
     vjp_raw = vjp
 
     def jvp(self, m: OpNamespace, inputs: Sequence[Tensor], y: object, attrs: dict[str, Any], ts: Sequence[Any]) -> Any:
-        """Return the tangent."""
         return ts[0]
 
 

@@ -24,7 +24,6 @@ class _Barrier(Unregistered):
     family = "linear"
 
     def numpy(self, *arrays: Any) -> tuple[Any, ...]:
-        """Return the values."""
         return arrays
 
 
