@@ -334,6 +334,34 @@ def test_a_batch_norm_uses_the_variance_that_was_assigned_last(gpu):
         variance.assign_add(ones)
 
 
+@pytest.mark.parametrize("shape", [None, (3, -1, 4), (-1, 4)])
+def test_batch_norms_of_convolutions(gpu, shape):
+    """The kernels share the layout of images with channels first."""
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=s) for s in ((3, 6, 6, 2), (3, 3, 2, 4), (4,), (4,), (2, 2, 4, 4))]
+
+    def results(persistent):
+        sources = x, w, scale, shift, last = [tf.Variable(tf.constant(a)) for a in values]
+        with tf.GradientTape(persistent=persistent) as tape:
+            y = tf.nn.conv2d(x, w, 2, "SAME")
+            y = y if shape is None else tf.reshape(y, shape)
+            mean, variance = tf.nn.moments(y, range(len(y.shape) - 1))
+            z = tf.nn.batch_normalization(y, mean, variance, shift, scale, 1e-3)
+            u = tf.nn.conv2d(tf.reshape(z, (3, 3, 3, 4)), last, 1, "SAME")
+            loss = tf.reduce_sum(tf.nn.relu(z) ** 2) + tf.reduce_sum(tf.sin(y)) + tf.reduce_sum(u**2)
+            inner = tape.gradient(loss, sources) if persistent else []
+            norm = sum(tf.reduce_sum(g * g) for g in inner)
+        gradients = tape.gradient(norm if persistent else loss, sources)
+        return [a.numpy() for a in (z, u, *gradients)]
+
+    for persistent in (False, True):
+        found = results(persistent)
+        with tf.device("/CPU:0"):
+            expected = results(persistent)
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, 1e-8, 1e-8)
+
+
 def test_gradients_of_batch_norms_use_the_deviation(gpu):
     """The kernels of the host and of a GPU read different arguments: the variance, or the inverse deviation."""
     rng = np.random.default_rng(0)

@@ -16,6 +16,7 @@ from .elementwise import compile_steps, fused_kernels, fused_vjps
 from .fusion import fuse
 from .host_kernels import cached, scalar
 from .kernels import JOINT_VJPS, KERNELS, VJPS
+from .library import aten
 from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
 from .windows import CHANNELS_LAST
 
@@ -49,7 +50,7 @@ def module_of(name: str) -> TorchModule:
 
 # Derivatives for which PyTorch takes several launches: the formula is one.
 _SEVERAL_STEPS = ("abs", "gelu_tanh", "rsqrt", "sqrt")
-_elu_backward, _leaky_relu_backward = torch.ops.aten.elu_backward.default, torch.ops.aten.leaky_relu_backward.default
+_elu_backward, _leaky_relu_backward = aten("elu_backward"), aten("leaky_relu_backward")
 
 
 @cache

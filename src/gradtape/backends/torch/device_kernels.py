@@ -13,7 +13,7 @@ from typing import Any
 import torch  # type: ignore[import-not-found,unused-ignore]
 
 from .indices import add_rows, are_below, keep_highest
-from .kernels import KERNELS, back_to_channels, by_channel, inverse_deviation
+from .kernels import KERNELS, back_to_channels, by_channel, inverse_deviation, rows_of, shaped_like
 from .namespace import INDEX_DTYPES, dtype_of, multiply_matrices
 
 DEVICE_KERNELS: dict[str, Callable[..., Any]] = {}
@@ -36,6 +36,10 @@ def _matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
         return None  # an error
     a, b = a.mT if transpose_a else a, b.mT if transpose_b else b
     return multiply_matrices(a, b)
+
+
+for _name in ("add", "sub", "mul", "div"):
+    _kernel(_name)(getattr(torch, _name))  # which take less time than Python's operators
 
 
 # PyTorch reads sizes and axes as separate arguments in less time than as a tuple.
@@ -92,7 +96,7 @@ def _moments(x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
         return None
     is_large = x.is_cuda and x.numel() >= _STATISTICS_MIN_ELEMENTS and x.element_size() >= 4
     if is_large and axis == tuple(range(x.ndim - 1)):
-        mean, variance = torch.batch_norm_update_stats(x.reshape(-1, x.shape[-1]), None, None, 0.0)
+        mean, variance = torch.batch_norm_update_stats(rows_of(x), None, None, 0.0)
         shape = (*(1,) * (x.ndim - 1), -1)
         return (mean.view(shape), variance.view(shape)) if keepdims else (mean, variance)
     variance, mean = torch.var_mean(x, axis, correction=0, keepdim=keepdims)
@@ -196,7 +200,7 @@ def _normalization(x: Any, mean: Any, variance: Any, scale: Any, shift: Any, *, 
         return KERNELS["normalization"].function(torch, x, mean, variance, scale, shift, epsilon=epsilon)
     if mean.ndim == 1 and x.dtype in (torch.float32, torch.float64) and x.numel():
         rows, mean, scale, shift, r = by_channel(x, mean, scale, shift, inverse_deviation(variance, epsilon))
-        return torch.batch_norm_elemt(rows, scale, shift, mean, r, epsilon).view_as(x)
+        return shaped_like(x, torch.batch_norm_elemt(rows, scale, shift, mean, r, epsilon))
     launch = _launch("x m v s b e", "(x - m) / sqrt(v + e) * s + b", x.dtype, e=0.0)
     return launch(x, mean, variance, scale, shift, e_=epsilon)
 

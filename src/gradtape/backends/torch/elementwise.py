@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..tuning import LARGE, SHORT_ROWS, TORCH_ARITHMETIC, TORCH_FORMULAS, TORCH_FUNCTIONS
-from .library import IS_ENABLED, can_import, on_arrays, torch
+from .library import IS_ENABLED, aten, can_import, on_arrays, torch
 
 # A symbolic trace of an elementwise function: `Formula` in `engine/registry/formula.py`, a layer above; or None.
 _Formula = Any
@@ -99,7 +99,7 @@ def _zero_where(g: Any, product: Any) -> Any:
     """Returns a product with the cotangent, and 0 where the cotangent is 0 although the slope may be infinite."""
     if math.isfinite(product.sum().item()):
         return product
-    return torch().ops.aten.threshold_backward.default(product, g.abs(), 0)
+    return aten("threshold_backward")(product, g.abs(), 0)
 
 
 def _rsqrt_vjp(g: Any, y: Any) -> Any:
@@ -119,13 +119,12 @@ def _relu_vjp(g: Any, y: Any) -> Any:
     """Returns the cotangent where `y` is positive; PyTorch's kernel would also return it where `y` is NaN."""
     t = torch()
     y = y.nan_to_num(0.0) if math.isnan(t.amin(y).item()) else y
-    return t.ops.aten.threshold_backward.default(g, y, 0)
+    return aten("threshold_backward")(g, y, 0)
 
 
 def _gelu_tanh_vjp(g: Any, x: Any) -> Any:
     """Clamps `x`, whose cube may be infinite: beyond 30 the slope is 0 or 1. It is NaN for infinity, like the rule."""
-    t = torch()
-    backward = t.ops.aten.gelu_backward.default
+    backward = aten("gelu_backward")
     if x.is_cpu:  # a GPU would wait for the answer
         slopes = backward(g, x, approximate="tanh")
         if math.isfinite(slopes.sum().item()):
@@ -135,29 +134,27 @@ def _gelu_tanh_vjp(g: Any, x: Any) -> Any:
 
 def _log_sigmoid_vjp(g: Any, x: Any) -> Any:
     """PyTorch's kernel for the host needs a buffer of the forward pass, which that for a GPU does not read."""
-    aten = torch().ops.aten
     if x.is_cuda:
-        return aten.log_sigmoid_backward.default(g, x, x)
-    return aten.softplus_backward.default(g, -x, 1.0, 40.0)
+        return aten("log_sigmoid_backward")(g, x, x)
+    return aten("softplus_backward")(g, -x, 1.0, 40.0)
 
 
 @cache
 def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     """The derivatives of unary ops in one pass or a few: the residuals' names, and `f(cotangent, *residuals)`."""
     t = torch()
-    aten = t.ops.aten
-    softplus = aten.softplus_backward.default
+    softplus = aten("softplus_backward")
     return {
         "abs": (("x",), _abs_vjp),
-        "gelu": (("x",), aten.gelu_backward.default),
+        "gelu": (("x",), aten("gelu_backward")),
         "gelu_tanh": (("x",), _gelu_tanh_vjp),
         "log": (("x",), t.div),
         "log_sigmoid": (("x",), _log_sigmoid_vjp),
         "relu": (("y",), _relu_vjp),
-        "sigmoid": (("y",), aten.sigmoid_backward.default),
-        "silu": (("x",), aten.silu_backward.default),
+        "sigmoid": (("y",), aten("sigmoid_backward")),
+        "silu": (("x",), aten("silu_backward")),
         "softplus": (("x",), lambda g, x: softplus(g, x, 1.0, 40.0)),
-        "tanh": (("y",), aten.tanh_backward.default),
+        "tanh": (("y",), aten("tanh_backward")),
         "rsqrt": (("y",), _rsqrt_vjp),
         "sqrt": (("y",), lambda g, y: _zero_where(g, t.addcdiv(g.new_zeros(()), g, y, value=0.5))),
     }

@@ -39,11 +39,11 @@ from .host_kernels import (
     vjp,
 )  # fmt: skip
 from .indices import are_below
-from .library import torch
+from .library import aten, torch
 
 __all__ = [
     "JOINT_VJPS", "KERNELS", "VJPS", "HostKernel", "back_to_channels", "bind_kernel", "by_channel",
-    "inverse_deviation", "windows",
+    "inverse_deviation", "rows_of", "shaped_like", "windows",
 ]  # fmt: skip
 Axes = tuple[int, ...]
 _NO_LABEL = -(1 << 63)  # the label that a loss ignores; others that are out of range raise
@@ -112,9 +112,7 @@ def _layer_norm(t: Any, x: Any, scale: Any, shift: Any, *, epsilon: float) -> An
 def _layer_norm_back(t: Any, cotangent: Any, x: Any, scale: Any, *, epsilon: float) -> Any:
     shape, shift = x.shape[-1:], t.zeros_like(scale)
     _, mean, deviation = t.native_layer_norm(x, shape, scale, shift, epsilon)
-    return t.ops.aten.native_layer_norm_backward.default(
-        cotangent, x, shape, mean, deviation, scale, shift, [True, True, True]
-    )
+    return aten("native_layer_norm_backward")(cotangent, x, shape, mean, deviation, scale, shift, [True, True, True])
 
 
 @kernel("scaled_dot_product_attention", TORCH_ATTENTION)
@@ -292,10 +290,30 @@ def by_channel(x: Any, *terms: Any) -> list[Any]:
     The terms are a number for each channel, the last axis, or, as a column, for each row: rows are channels then. The
     kernels ignore the terms' strides.
     """
-    x = x.contiguous()
     if terms[0].ndim > 1:
-        return [x.view(1, -1, x.shape[-1]), *[a.reshape(-1) for a in terms]]
-    return [x if x.ndim == 2 else x.view(-1, x.shape[-1]), *[a.contiguous() for a in terms]]
+        return [x.contiguous().view(1, -1, x.shape[-1]), *[a.reshape(-1) for a in terms]]
+    return [rows_of(x), *[a.contiguous() for a in terms]]
+
+
+def rows_of(x: Any) -> Any:
+    """Returns a tensor whose second axis is the last of `x`, the channels: a matrix, or what an image is a view of."""
+    known = getattr(x, windows.CHANNELS_FIRST, None)
+    if known is not None:
+        return known
+    x = x.contiguous()
+    return x if x.ndim == 2 else x.view(-1, x.shape[-1])
+
+
+def rows_like(g: Any, rows: Any) -> Any:
+    """Returns a cotangent of what `rows` was made of in the same form."""
+    return windows.channels_first(g) if rows.ndim == 4 else g.contiguous().view_as(rows)
+
+
+def shaped_like(x: Any, y: Any) -> Any:
+    """Returns a result for the rows of `x` in the shape of `x`."""
+    if y.ndim == 4:
+        return windows.channels_last(y)
+    return y if y.ndim == x.ndim == 2 else y.view_as(x)
 
 
 @kernel("channel_affine", TORCH_REDUCTIONS)
@@ -304,7 +322,7 @@ def _channel_affine(t: Any, x: Any, centre: Any, factor: Any, shift: Any) -> Any
     if not x.numel():
         return None
     rows, mean, weight, bias = by_channel(x, centre, factor, shift)
-    return t.batch_norm(rows, weight, bias, mean, t.ones_like(mean), False, 0.0, 0.0, False).view_as(x)
+    return shaped_like(x, t.batch_norm(rows, weight, bias, mean, t.ones_like(mean), False, 0.0, 0.0, False))
 
 
 @kernel("normalization", TORCH_REDUCTIONS)
@@ -314,7 +332,7 @@ def _normalization(t: Any, x: Any, mean: Any, variance: Any, scale: Any, shift: 
         return None
     if mean.ndim == 1:
         rows, mean, variance, scale, shift = by_channel(x, mean, variance, scale, shift)
-        return t.batch_norm(rows, scale, shift, mean, variance, False, 0.0, epsilon, False).view_as(x)
+        return shaped_like(x, t.batch_norm(rows, scale, shift, mean, variance, False, 0.0, epsilon, False))
     rows, mean, variance = by_channel(x, mean, variance)
     z = t.batch_norm(rows, None, None, mean, variance, False, 0.0, epsilon, False).view_as(x)
     return t.addcmul(shift, z, scale, out=z)
@@ -335,11 +353,11 @@ def back_to_channels(
     """Returns the cotangents of the input, scale and shift of a batch norm of inference; `r` is `1 / deviation`."""
     rows, mean, variance, r = by_channel(x, mean, variance, r)
     # The kernel of the host reads the variance, that of a GPU `r`.
-    of_x, of_scale, of_shift = t.ops.aten.native_batch_norm_backward.default(
-        cotangent.contiguous().view_as(rows), rows, scale.contiguous(), mean, variance, mean, r, False, epsilon,
+    of_x, of_scale, of_shift = aten("native_batch_norm_backward")(
+        rows_like(cotangent, rows), rows, scale.contiguous(), mean, variance, mean, r, False, epsilon,
         [True, True, True],
     )  # fmt: skip
-    return of_x.view_as(x), of_scale, of_shift
+    return shaped_like(x, of_x), of_scale, of_shift
 
 
 @kernel("normalization_back", TORCH_REDUCTIONS)
@@ -354,7 +372,7 @@ def _normalization_back(t: Any, cotangent: Any, x: Any, mean: Any, variance: Any
     of_x, weighed, total = back_to_channels(
         t, cotangent * scale, x, mean, variance, r, t.ones_like(mean.reshape(-1)), epsilon
     )
-    _, of_scale, of_shift = t.ops.aten.native_layer_norm_backward.default(
+    _, of_scale, of_shift = aten("native_layer_norm_backward")(
         cotangent.contiguous(), x.contiguous(), x.shape[-1:], mean.contiguous(), r.contiguous(), scale, scale,
         [False, True, True],
     )  # fmt: skip
@@ -368,14 +386,15 @@ def _normalization_by_moments_vjp(t: Any, g: Any, x: Any, mean: Any, variance: A
     if not x.numel() or x.dtype not in (t.float32, t.float64):
         return None
     r, mask = inverse_deviation(variance, epsilon), [True, True, True]
-    g, x, mean, scale = g.contiguous(), x.contiguous(), mean.contiguous(), scale.contiguous()
+    mean, scale = mean.contiguous(), scale.contiguous()
     if mean.ndim > 1:
-        return t.ops.aten.native_layer_norm_backward.default(g, x, x.shape[-1:], mean, r, scale, scale, mask)
-    rows = x.view(-1, x.shape[-1])
-    of_x, *others = t.ops.aten.native_batch_norm_backward.default(
-        g.view_as(rows), rows, scale, None, None, mean, r.contiguous(), True, epsilon, mask
+        g, x = g.contiguous(), x.contiguous()
+        return aten("native_layer_norm_backward")(g, x, x.shape[-1:], mean, r, scale, scale, mask)
+    rows = rows_of(x)
+    of_x, *others = aten("native_batch_norm_backward")(
+        rows_like(g, rows), rows, scale, None, None, mean, r.contiguous(), True, epsilon, mask
     )
-    return of_x.view_as(x), *others
+    return shaped_like(x, of_x), *others
 
 
 @kernel("top_k", TORCH_ROWS)

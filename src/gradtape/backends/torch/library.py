@@ -38,6 +38,13 @@ def torch() -> Any:
 
 
 @cache
+def aten(name: str) -> Callable[..., Any]:
+    """Returns PyTorch's function `aten::name`, without the one of Python that calls it, where there is one."""
+    found = getattr(torch().ops.aten, name).default
+    return getattr(found, "_op", found)
+
+
+@cache
 def can_import() -> bool:
     """Whether PyTorch can be imported. If not, NumPy computes large arrays, and one log line says why."""
     try:

@@ -9,12 +9,32 @@ from typing import Any, NamedTuple
 from ..tuning import DEVICES_ONLY, TORCH_WINDOW_SUMS, TORCH_WINDOWS
 from . import host_kernels
 from .host_kernels import cached_on, kernel, vjp
+from .library import aten
 
 Axes = tuple[int, ...]
 CHANNELS_LAST = "_channels_last"  # the attribute of a filter with its copy in another layout: see `_filter`
+CHANNELS_FIRST = "_channels_first"  # that of an image with the tensor of which it is a view: see `channels_last`
 # From this size on, a filter's gradient is copied to the layout in which optimizers have their slots: the steps of an
 # update that read both layouts become slower than the copy.
 _COPIED_FILTER_MIN_ELEMENTS = 1 << 20
+
+
+def channels_last(y: Any) -> Any:
+    """Returns `(examples, channels, height, width)` as a contiguous image `(examples, height, width, channels)`.
+
+    A view keeps `y` for kernels that would make it from the image: a view takes as long as a small kernel.
+    """
+    image = y.permute(0, 2, 3, 1)
+    if not image.is_contiguous():
+        return image.contiguous()
+    setattr(image, CHANNELS_FIRST, y)
+    return image
+
+
+def channels_first(x: Any) -> Any:
+    """Returns an image `(examples, height, width, channels)` as a view `(examples, channels, height, width)`."""
+    known = getattr(x, CHANNELS_FIRST, None)
+    return x.contiguous().permute(0, 3, 1, 2) if known is None else known
 
 
 class _Windows(NamedTuple):
@@ -52,16 +72,16 @@ class _Windows(NamedTuple):
         if self.extra:
             (top, bottom), (left, right) = self.extra
             x = t.nn.functional.pad(x, (0, 0, left, right, top, bottom), value=value)
-        return x.contiguous().permute(0, 3, 1, 2)
+        return channels_first(x)
 
     def result(self, y: Any) -> Any:
         """Returns `(examples, channels, height, width)` as a contiguous image with channels last."""
-        y = y.permute(0, 2, 3, 1)
-        return (y.squeeze(1) if self.lacks_axis else y).contiguous()
+        y = channels_last(y)
+        return y.squeeze(1) if self.lacks_axis else y
 
     def channels_first(self, x: Any) -> Any:
         """Returns an image `(examples, *space, channels)` as a view `(examples, channels, height, width)`."""
-        return (x.unsqueeze(1) if self.lacks_axis else x).contiguous().permute(0, 3, 1, 2)
+        return channels_first(x.unsqueeze(1) if self.lacks_axis else x)
 
     def filter_result(self, w: Any) -> Any:
         """Returns `(outputs, inputs, height, width)` as a filter `(*window, inputs, outputs)`.
@@ -125,7 +145,7 @@ def _conv(t: Any, x: Any, w: Any, *, strides: Axes, paddings: Any, dilations: Ax
 
 
 def _convolution_backward(t: Any, windows: _Windows, g: Any, x: Any, w: Any, groups: int, wanted: list[bool]) -> Any:
-    return t.ops.aten.convolution_backward.default(
+    return aten("convolution_backward")(
         g, x, w, None, windows.strides, windows.paddings, windows.dilations, False, (0, 0), groups, wanted
     )
 
@@ -182,7 +202,7 @@ def _conv_input_vjp(
     larger = windows.output_padding(image.shape[2:], given.shape[2:], kernel.shape[2:])
     if larger is None:
         return None
-    of_a, of_w, _ = t.ops.aten.convolution_backward.default(
+    of_a, of_w, _ = aten("convolution_backward")(
         image, given, kernel, None, windows.strides, windows.paddings, windows.dilations, True, larger, groups,
         [*need, False],
     )  # fmt: skip
@@ -212,7 +232,7 @@ def _max_pool_vjp(t: Any, g: Any, x: Any, window: Axes, strides: Axes, paddings:
     image = windows.image(t, x, -math.inf)
     given = (window, windows.strides, windows.paddings, windows.dilations, False)
     _, positions = t._C._nn.max_pool2d_with_indices(image, *given)
-    found = t.ops.aten.max_pool2d_with_indices_backward.default(windows.channels_first(g), image, *given, positions)
+    found = aten("max_pool2d_with_indices_backward")(windows.channels_first(g), image, *given, positions)
     return windows.cotangent(found)
 
 
@@ -233,6 +253,6 @@ def _window_spread(t: Any, x: Any, *, size: Axes, window: Axes, strides: Axes, p
     if windows is None or not x.numel() or max(dilations) > 1:
         return None
     image = x.new_empty((len(x), *windows.padded_size(size), x.shape[-1])).permute(0, 3, 1, 2)
-    return windows.cotangent(t.ops.aten.avg_pool2d_backward.default(
+    return windows.cotangent(aten("avg_pool2d_backward")(
         windows.channels_first(x), image, window, windows.strides, windows.paddings, False, True, 1
     ))  # fmt: skip

@@ -256,24 +256,18 @@ def _read_beside(a: Any, b: Any) -> tuple[Any, Any]:
         a = a._as_tensor()
     if type(b) in readable:
         b = b._as_tensor()
-    if type(a) is DeviceTensor:
-        if type(b) is not DeviceTensor:
-            b = _beside(a, b)
-    elif type(b) is DeviceTensor:
-        a = _beside(b, a)
-    return a, b
-
-
-def _beside(x: DeviceTensor, value: Any) -> Any:
-    """Returns a number or a host scalar as an operand beside `x`; other values unchanged."""
-    kind = type(value)
+    is_first = type(a) is DeviceTensor
+    x, other = (a, b) if is_first else (b, a)
+    kind = type(other)
+    if type(x) is not DeviceTensor or kind is DeviceTensor:
+        return a, b
     if kind is float or kind is int:
         if x.dtype.kind == dtypes.FLOAT:
-            known = x.module.numbers.get((x.dtype.name, value))
-            return x.number(value) if known is None else known
-    elif kind is Tensor and value.dtype is x.dtype and not value.array.shape:
-        return _scalar_beside(x.module, value)
-    return value
+            known = x.module.numbers.get((x.dtype.name, other))
+            other = x.number(other) if known is None else known
+    elif kind is Tensor and other.dtype is x.dtype and not other.array.shape:
+        other = _scalar_beside(x.module, other)
+    return (x, other) if is_first else (other, x)
 
 
 def _scalar_beside(module: ArrayModule, x: Tensor) -> DeviceTensor:
