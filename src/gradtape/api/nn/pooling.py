@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...core.type_hints import SizesLike, TensorLike
+from ...engine.run import dispatch
 from ...engine.run.convert import to_array, to_tensor, with_default
 from ...engine.run.namespace import ops
 from ...ops.nn.patches import taps, window_sizes
@@ -51,18 +52,35 @@ def _pooled(
         flat = ops.reshape(split, shape=(-1 if split.dims[0] else 0, depth, 1))
         y = _windowed(flat, (depth,), (depth,), ((0, 0),), (1,), True)
         return to_channels_first(ops.reshape(y, shape=split.dims[:-1]), first)
+    x = to_channels_last(x, first)
+    given = ksize, strides, padding, dilations, x.dims[1:-1], first, dispatch.thread.trace is None
+    is_usual = type(ksize) is type(strides) is int and type(padding) is str and dilations is None
+    windows = (_cached_windows if is_usual else _checked_windows)(*given)
+    return to_channels_first(_windowed(x, *windows, largest), first)
+
+
+def _checked_windows(
+    ksize: Any, strides: Any, padding: Any, dilations: Any, space: tuple[int, ...], first: bool, is_eager: bool
+) -> tuple[Any, ...]:
+    """Returns window, strides, paddings and dilations of a pooling for each axis of `space`.
+
+    `is_eager`, whether no function is traced, is what else the result depends on: see `checked_paddings`.
+    """
+    n = len(space)
     window = by_axis(ksize, n, first, "ksize")
     steps = by_axis(strides, n, first, "strides")
     holes = by_axis(dilations, n, first, "dilations")
-    x = to_channels_last(x, first)
-    pairs = checked_paddings(padding, x.dims[1:-1], window, steps, holes, first)
+    pairs = checked_paddings(padding, space, window, steps, holes, first)
     for (before, after), k in zip(pairs, window, strict=True):
         if max(before, after) >= k:
             raise errors.InvalidArgumentError(
                 f"padding {(before, after)} needs to be smaller than the window size {k}: such a window would see "
                 "nothing"
             )
-    return to_channels_first(_windowed(x, window, steps, pairs, holes, largest), first)
+    return window, steps, pairs, holes
+
+
+_cached_windows = lru_cache(maxsize=256)(_checked_windows)
 
 
 def _windowed(x: Tensor, window: Any, strides: Any, paddings: Any, dilations: Any, largest: bool) -> Tensor:

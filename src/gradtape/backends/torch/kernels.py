@@ -253,7 +253,7 @@ def _positions(t: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
     On the host, a label that is out of range makes `gather` raise, so that NumPy's kernel reports it. On a GPU, it
     would end the use of the device.
     """
-    is_valid = labels.device.type == "cpu" or are_below(labels, logits.shape[-1])
+    is_valid = labels.is_cpu or are_below(labels, logits.shape[-1])
     labels = labels.to(t.int64)
     if is_valid:
         return labels.unsqueeze(-1), None

@@ -81,7 +81,9 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
 
     def general(*values: Any, **attrs: Any) -> Any:
         try:
-            tensors = [from_numpy(x) if type(x) is ndarray else _to_tensor(x) for x in values]
+            tensors = [
+                from_numpy(x) if type(x) is ndarray else x if type(x) is tuple else _to_tensor(x) for x in values
+            ]
             result = function(*tensors, **attrs)
             if type(result) is tuple:
                 return tuple([None if y is None else y.numpy() for y in result])

@@ -209,6 +209,7 @@ def _conv_input_vjp(
     return windows.result(of_a) if need[0] else None, windows.filter_result(of_w) if need[1] else None
 
 
+@lru_cache(maxsize=256)
 def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> tuple[Any, Axes]:
     """Returns the windows of a pooling, and the window's size along two axes."""
     windows = _Windows.of(strides, paddings, dilations, tuple([n // 2 for n in window]))
