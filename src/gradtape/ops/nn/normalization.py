@@ -538,9 +538,10 @@ def _norm_back(g, x, mean, variance, scale, epsilon):
     of_shift = sum_rows(g)
     if columns:
         of_scale = np.dot(r[:, 0], u)
+        scale_column = scale[:, None]
+        np.multiply(d, np.dot(u, scale_column) * r * (r / channels), out=d)
+        np.add(d, np.dot(g, scale_column) / channels, out=d)
         np.multiply(g, scale, out=u)
-        np.multiply(d, np.vecdot(u, d)[:, None] * r * (r / channels), out=d)
-        np.add(d, row_summer(channels, x.dtype)(u) / channels, out=d)
     else:  # the means are those of g, and the scale is a factor of all terms
         of_scale = sum_rows(u) * r
         np.multiply(d, of_scale * (r / len(x)), out=d)
