@@ -189,6 +189,13 @@ def test_infinities_and_nans_stay():
     assert np.isnan(y[0, 0, 0]).all() and np.isfinite(y[0, 1:]).all()
 
 
+def test_windows_that_do_not_fit_raise():
+    with pytest.raises(ValueError, match="5 windows of 3 at a stride of 1 do not fit into 6 places"):
+        convolution.conv_filter.numpy(normal(2, 6, 6, 3), normal(2, 5, 4, 4), size=(3, 3), **attrs())
+    with pytest.raises(ValueError, match="do not fit"):
+        convolution.conv_input.numpy(normal(2, 5, 5, 4), normal(3, 3, 3, 4), size=(6, 6), **attrs())
+
+
 def test_filters_of_each_member_of_a_batch(parts):
     x, b = normal(3, 2, 7, 6, 4), normal(3, 2, 4, 6, 5, seed=1)
     attributes = attrs((2, 1), ((1, 1), (1, 1)))

@@ -84,7 +84,7 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
         found = find_window(x.shape, window, sizes, outputs, strides, paddings, dilations, groups)
         return patches.convolve(x, w, found)
     matrices = _patch_matrices(xp, padded(xp, x, paddings), window, strides, dilations, sizes, groups)
-    return xp.moveaxis(xp.matmul(matrices, by_group(xp, w, groups)), 0, 1).reshape(count, *sizes, outputs)
+    return xp.moveaxis(xp.matmul(matrices, by_group(w, groups)), 0, 1).reshape(count, *sizes, outputs)
 
 
 def _mirrored(a, w, size, strides, paddings, dilations):
@@ -118,7 +118,7 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
     def spread_out(a, weights):
         """What the values `a` contribute to the images' values under one offset of the window."""
         if not depthwise:
-            values = xp.moveaxis(xp.matmul(by_group(xp, a, groups), weights), 0, 1)
+            values = xp.moveaxis(xp.matmul(by_group(a, groups), weights), 0, 1)
             return values.reshape(*a.shape[:-1], channels)
         filters = _planes(weights.reshape(w.shape[-1]), channels)
         return _weighted_sum(xp, _planes(a, channels), filters)
@@ -155,7 +155,7 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
         window = find_window(x.shape, size, sizes, outputs, strides, paddings, dilations, groups)
         return patches.convolve_filter(x, b, window)
     matrices = _patch_matrices(xp, padded(xp, x, paddings), size, strides, dilations, sizes, groups)
-    w = xp.matmul(matrices.swapaxes(1, 2), by_group(xp, b, groups))
+    w = xp.matmul(matrices.swapaxes(1, 2), by_group(b, groups))
     return xp.moveaxis(w, 0, 1).reshape(*size, channels // groups, outputs)
 
 

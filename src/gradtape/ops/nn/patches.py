@@ -39,10 +39,9 @@ def taps(window: Any, strides: Any, dilations: Any, sizes: Any) -> list[tuple[sl
     return [(slice(None), *key) for key in itertools.product(*axes)]
 
 
-def by_group(xp: Any, y: Any, groups: int) -> Any:
-    """Values at all positions, or a filter at all offsets and channels, as a matrix for each group."""
-    split = y.reshape(math.prod(y.shape[:-1]), groups, y.shape[-1] // groups)
-    return split.swapaxes(0, 1)
+def by_group(y: Any, groups: int) -> Any:
+    """Returns values at all positions, or a filter at all offsets and channels, as a matrix for each group."""
+    return y.reshape(math.prod(y.shape[:-1]), groups, y.shape[-1] // groups).swapaxes(0, 1)
 
 
 def _even(count: int, most: int) -> int:
@@ -54,9 +53,9 @@ class Window:
     """A window of `size` at `sizes` positions of images `(examples, *space, channels)`."""
 
     def __init__(
-        self, x: Any, size: Any, sizes: Any, outputs: int, strides: Any, paddings: Any, dilations: Any, groups: int
+        self, shape: Any, size: Any, sizes: Any, outputs: int, strides: Any, paddings: Any, dilations: Any, groups: int
     ) -> None:
-        self.count, *self.space, self.channels = x
+        self.count, *self.space, self.channels = shape
         self.size, self.sizes, self.outputs = size, sizes, outputs
         self.strides, self.paddings, self.dilations, self.groups = strides, paddings, dilations, groups
         self.reach = [(n - 1) * d + 1 for n, d in zip(size, dilations, strict=True)]
@@ -85,12 +84,12 @@ class Window:
         """Calls `work` with parts of the examples, or of the rows of few examples, on all cores."""
         size = self.multiplications // PRODUCTS
         examples, rows = slice(0, self.count), slice(0, self.sizes[0])
-        if self.count < CORES and size >= 2 * LARGE:
+        if self.count < min(CORES, self.sizes[0]) and size >= 2 * LARGE:
             return share_out(lambda part: work(examples, part), self.sizes[0], size, convolution=True)
         return share_out(lambda part: work(part, rows), self.count, size, convolution=True)
 
 
-find_window = functools.lru_cache(maxsize=256)(Window)  # a program has few shapes, and a small image takes as long
+find_window = functools.lru_cache(maxsize=256)(Window)  # creating it takes a tenth of the time of a small convolution
 
 
 class Patches:
@@ -99,7 +98,7 @@ class Patches:
     def __init__(self, window: Window, dtype: Any, layout: str) -> None:
         self.window, self.dtype, self.layout = window, dtype, layout
         self._buffers: dict[str, Any] = {}
-        self._padded: Any = None  # the buffer of an image whose padding is zero, and the place of its values
+        self._padded: Any = None  # the shape of the image in its buffer, and the key of its values; the rest is zero
 
     def blocks(self, examples: slice, rows: slice) -> Iterator[tuple[slice, slice]]:
         """Yields blocks of examples and rows whose patches fill the cache."""
@@ -122,7 +121,7 @@ class Patches:
         return memory[:size].reshape(shape)
 
     def gather(self, x: Any, rows: slice) -> list[Any]:
-        """Returns the patches at these rows of the examples `x` as matrices `(groups, positions, depth)`."""
+        """Returns the patches at rows of the examples `x` as matrices `(groups, positions, values of a patch)`."""
         w = self.window
         low, high = rows.start * w.strides[0], (rows.stop - 1) * w.strides[0] + w.reach[0]
         sizes = (rows.stop - rows.start, *w.sizes[1:])
@@ -136,11 +135,10 @@ class Patches:
         return self._gather_shifts(image, sizes) if self.layout == "shifts" else [self._gather_rows(image, sizes)]
 
     def _padded_image(self, x: Any, low: int, high: int) -> Any:
-        """Returns rows of `x` with padding; they are counted in the padded image."""
-        w, is_plane = self.window, self.layout == "planes"
-        before = w.paddings[0][0]
+        """Returns rows `low` to `high` of the padded image, whose values are `x`."""
+        w, before = self.window, self.window.paddings[0][0]
         start, stop = max(low - before, 0), max(min(high - before, w.space[0]), 0)
-        axis = 2 if is_plane else 1
+        axis = 2 if self.layout == "planes" else 1
         inside = (
             *(slice(None),) * axis, slice(start + before - low, max(start, stop) + before - low),
             *(slice(pads[0], pads[0] + n) for n, pads in zip(w.space[1:], w.paddings[1:], strict=True)),
@@ -197,7 +195,7 @@ class Patches:
 def convolve(x: Any, w: Any, window: Window) -> Any:
     """Returns the convolution of images with a filter."""
     y = np.empty((window.count, *window.sizes, window.outputs), x.dtype)
-    layout, filters = window.layout(), by_group(np, w, window.groups)
+    layout, filters = window.layout(), by_group(w, window.groups)
     if layout == "shifts":
         filters = filters.reshape(window.size[0], 1, -1, window.outputs)
 
@@ -206,9 +204,9 @@ def convolve(x: Any, w: Any, window: Window) -> Any:
         for some, lines in patches.blocks(examples, rows):
             matrices, values = patches.gather(x[some], lines), y[some, lines]
             if layout != "shifts":
-                np.matmul(matrices[0], filters, out=by_group(np, values, window.groups))
+                np.matmul(matrices[0], filters, out=by_group(values, window.groups))
                 continue
-            values = values.swapaxes(0, 1)  # rows, examples, ...
+            values = values.swapaxes(0, 1)  # the order of positions in the matrices
             total, term = (patches.buffer(name, values.shape) for name in ("total", "term"))
             for i, pair in enumerate(zip(matrices, filters, strict=True)):
                 np.matmul(*pair, out=(term if i else total).reshape(1, -1, window.outputs))
@@ -234,7 +232,7 @@ def convolve_filter(x: Any, b: Any, window: Window) -> Any:
             if layout == "shifts":
                 values = patches.buffer("values", values.swapaxes(0, 1).shape)
                 values[...] = b[some, lines].swapaxes(0, 1)
-            values = by_group(np, values, groups)
+            values = by_group(values, groups)
             for matrix, filters in zip(patches.gather(x[some], lines), w, strict=True):
                 filters += np.matmul(matrix.swapaxes(1, 2), values)
         return w
@@ -255,7 +253,7 @@ def convolve_input(a: Any, w: Any, window: Window) -> Any:
     keys = taps(window.size, window.strides, window.dilations, window.sizes)
     inside = (slice(None), *(slice(p[0], p[0] + n) for n, p in zip(window.space, window.paddings, strict=True)))
     planes = groups > 1 or depth < PLANES
-    filters = by_group(np, w, groups)
+    filters = by_group(w, groups)
     if not planes:
         filters = filters.reshape(offsets, depth, window.outputs).swapaxes(1, 2)
 
@@ -263,7 +261,7 @@ def convolve_input(a: Any, w: Any, window: Window) -> Any:
         image = patches.buffer("image", (groups, depth, len(a), *extent))
         image[...] = 0
         found = patches.buffer("patches", (groups, offsets * depth, a.size // window.outputs))
-        np.matmul(filters, by_group(np, a, groups).swapaxes(1, 2), out=found)
+        np.matmul(filters, by_group(a, groups).swapaxes(1, 2), out=found)
         found = found.reshape(groups, offsets, depth, len(a), *window.sizes)
         for i, key in enumerate(keys):
             image[(slice(None), slice(None), *key)] += found[:, i]
