@@ -23,7 +23,7 @@ from gradtape.ops import load_all
 if not library.IS_ENABLED:
     pytest.skip("PyTorch is not installed, or turned off", allow_module_level=True)
 load_all()
-SIZE = 1 << 16  # PyTorch computes this many elements, and NumPy a part of them
+SIZE = 1 << 17  # PyTorch computes this many elements, and NumPy a part of them
 PART = 1 << 11
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 1e-30, -1e-30]
 ELEMENTWISE = sorted(

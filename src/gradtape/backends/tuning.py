@@ -105,8 +105,10 @@ SMALL_PRODUCT = 1 << 19
 # derivatives of several such steps, on ARM: of sigmoid, tanh, sqrt, rsqrt 0.2 to 0.4 for 2**14, 0.3 to 0.6 for 2**15,
 # 0.7 to 2.5 for 2**16.
 TORCH_ARITHMETIC = 1 << 16
-# Sums in place: 0.65 for 2**16, 0.9 for 2**18, 1.1 for 2**19 (on ARM).
-TORCH_UPDATES = 1 << 17
+# Arithmetic on dense arrays of one shape, in place or not: sums 0.9 for 2**16, maxima 0.7, sums in place 0.65 (on ARM);
+# 0.9 and 1.1 for 2**18 and 2**19 (in place, on ARM). Adam on a table of 96000 elements takes 1.3 times as long with
+# PyTorch, whose threads have to be woken between NumPy's calls.
+TORCH_DENSE = 1 << 17
 # Functions that are one NumPy loop: exp 1.1 for 2**14, 1.4 for 2**15; log 0.9, 1.2; sin 0.9, 1.1; tanh 0.6, 0.7; relu
 # 1.2, 2.0; and 1.0 to 2.1 for 2**19.
 TORCH_FUNCTIONS = 1 << 15
@@ -140,10 +142,10 @@ TORCH_SCATTERS = 1 << 9  # added along rows: 1.2 for 2**10, 1.7 for 2**12, 2.2 f
 TORCH_TRANSFORMS = 1 << 10
 # Inverses of a matrix: 0.8 for 2**10, 1.6 for 2**12, 3.2 for 2**14; solutions of linear equations 0.4, 0.8, 1.4.
 TORCH_SOLVERS = 1 << 13
-# Multiplications of a matrix product, or of a batch of them: one thread of OpenBLAS against two of PyTorch: 0.7 for
-# 2**18, 1.0 for 2**20, 1.4 for 2**21; of a batch of 32 x 32 0.4 for 2**17, 0.6 for 2**19, 2 for 2**21. One thread of
-# PyTorch takes as long as OpenBLAS.
-TORCH_PRODUCTS = 1 << 20
+# Multiplications of a matrix product, or of a batch of them: one thread of OpenBLAS against two of PyTorch: 0.6 for
+# 2**18, 1.3 for 2**21; of a batch of 32 x 32 0.4 for 2**17, 0.6 for 2**19, 2 for 2**21; in the step of a GAN 0.5 for
+# 2**19, of an LSTM 0.8 for 2**20. One thread of PyTorch takes as long as OpenBLAS.
+TORCH_PRODUCTS = 3 << 19
 # Elements of the query, of 64 channels: blocks of NumPy against PyTorch, which recomputes the output for the
 # derivative: 0.4 for 2**15, 2.2 to 4 for 2**18, and with derivative 1.2 to 2.
 TORCH_ATTENTION = 1 << 17

@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import blas
 from ..torch.library import IS_ENABLED, REJECTIONS, can_import, on_arrays, torch
-from ..tuning import BLOCK, LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_PRODUCTS, TORCH_UPDATES
+from ..tuning import BLOCK, LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_DENSE, TORCH_PRODUCTS
 from .threads import CORES, together
 
 _UFUNCS: dict[Any, np.ufunc] = {
@@ -50,14 +50,14 @@ def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
 def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
     """Returns an array that `f(*parts of arrays, part of it)` fills on all cores; None if layouts or sizes forbid."""
     large = [a for a in arrays if a.shape]  # the others are scalars
+    if large[0].size < LARGE:
+        return None
     shape = large[0].shape
     if len(arrays) == 2 and len(shape) > 1 and _is_row(arrays[1].shape, shape):
-        return _with_row(f, arrays[0], arrays[1].reshape(-1), dtype) if arrays[0].size >= LARGE else None
+        return _with_row(f, arrays[0], arrays[1].reshape(-1), dtype)
     for a in large:
         if type(a) is not np.ndarray or a.shape != shape or not a.flags.c_contiguous:
             return None
-    if large[0].size < LARGE:
-        return None
     out = np.empty(shape, dtype)
     _in_parts(f, (*arrays, out))
     return out
@@ -124,7 +124,7 @@ def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
     ufunc(total, term, out=total)
 
 
-_MANY = TORCH_UPDATES if IS_ENABLED else LARGE
+_MANY = TORCH_DENSE if IS_ENABLED else LARGE
 
 
 def _by_torch(ufunc: np.ufunc, a: Any, b: Any, out: Any) -> bool:
