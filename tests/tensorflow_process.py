@@ -1,10 +1,11 @@
-"""Runs programs under TensorFlow in a separate process that stays alive; this file does not import gradtape.
+"""Runs programs under TensorFlow, or with other settings, in a separate process that stays alive.
 
-The process runs this file with the interpreter that has TensorFlow.
+The process runs this file, which does not import gradtape, with the interpreter that has TensorFlow.
 """
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import select
@@ -15,26 +16,27 @@ from typing import Any
 _START_SECONDS = 300
 
 
-class TensorFlow:
-    """An interpreter that has TensorFlow. It is started for the first program, and restarted if one ends it.
+class ProgramProcess:
+    """An interpreter that runs programs. It is started for the first one, and restarted if one ends it.
 
     Args:
       python: the path of the interpreter.
+      module: the module that programs know as `tf`.
+      environment: the environment variables of the process.
       program_seconds: how long a program may take.
     """
 
-    def __init__(self, python: str, program_seconds: float = 20) -> None:
-        self._python, self._program_seconds = python, program_seconds
+    def __init__(self, python: str, module: str, environment: dict[str, str], program_seconds: float) -> None:
+        self._command, self._environment = [python, __file__, module], environment
+        self._program_seconds = program_seconds
         self._process: Any = None
 
     def result(self, source: str) -> Any:
         """Returns the value that the program assigns to `result`; None if it ended the process or took too long."""
         if self._process is None:
-            quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "AUTOGRAPH_VERBOSITY": "0"}
-            quiet.pop("PYTHONPATH", None)
             self._process = subprocess.Popen(
-                [self._python, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                env=quiet,
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                env=self._environment,
             )  # fmt: skip
             self._run("result = None", _START_SECONDS)
         return self._run(source, self._program_seconds)
@@ -47,18 +49,32 @@ class TensorFlow:
                 raise EOFError
             return pickle.load(self._process.stdout)
         except (EOFError, OSError):
-            self._process.kill()
-            self._process.wait()
-            self._process = None
+            self.close()
             return None
 
+    def close(self) -> None:
+        """Ends the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
 
-def _serve() -> None:
+
+class TensorFlow(ProgramProcess):
+    """An interpreter that has TensorFlow."""
+
+    def __init__(self, python: str, program_seconds: float = 20) -> None:
+        quiet = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "AUTOGRAPH_VERBOSITY": "0"}
+        quiet.pop("PYTHONPATH", None)
+        super().__init__(python, "tensorflow", quiet, program_seconds)
+
+
+def _serve(module: str) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output that a program prints is not a result
     import numpy as np
-    import tensorflow as tf
 
+    tf = importlib.import_module(module)
     while True:
         try:
             source = pickle.load(sys.stdin.buffer)
@@ -71,4 +87,4 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(sys.argv[1])

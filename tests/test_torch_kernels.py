@@ -7,6 +7,9 @@ import threading
 
 import numpy as np
 import pytest
+from random_programs.comparison import disagreements
+from random_programs.generator import generate
+from random_programs.other_processes import numpy_kernels
 
 import gradtape as tf
 from gradtape.backends.numpy import blocks
@@ -415,3 +418,18 @@ def test_slopes_of_gelu_are_the_same_beside_numbers_that_overflow(dtype):
     x[0] = np.inf
     assert np.isfinite(before).all() and np.isnan(slopes(x)[0])
     np.testing.assert_array_equal(slopes(x)[1:], before[1:])
+
+
+@pytest.fixture(scope="module")
+def numpy_process():
+    process = numpy_kernels()
+    yield process
+    process.close()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_programs(seed, numpy_process):
+    """Their results and gradients, on arrays of every size; `python -m random_programs --kernels` runs more."""
+    program = generate(seed, is_large=True)
+    found = disagreements(program, ("numpy",), {"numpy": numpy_process})
+    assert not found, "\n".join([*found, program.source(alone=True)])

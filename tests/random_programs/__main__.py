@@ -1,6 +1,7 @@
 """`python -m random_programs --count N --seed SEED`: generates and checks programs.
 
-With `--tensorflow PYTHON`, an interpreter that has TensorFlow, each program is also compared with TensorFlow.
+With `--tensorflow PYTHON`, an interpreter that has TensorFlow, each program is also compared with TensorFlow. With
+`--kernels`, programs on larger arrays are compared with gradtape without PyTorch's kernels instead.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import time
 
 from .comparison import disagreements
 from .generator import generate
+from .other_processes import numpy_kernels, tensorflow
 from .shrinking import shrunk
-from .under_tensorflow import interpreter
 
 
 def main() -> int:
@@ -23,22 +24,23 @@ def main() -> int:
     parser.add_argument("--xla", type=int, default=3, help="one in so many programs is compiled by XLA too; 0: none")
     parser.add_argument("--keep", action="store_true", help="failures are not made smaller")
     parser.add_argument("--tensorflow", help="an interpreter that has TensorFlow, to compare with as well")
+    parser.add_argument("--kernels", action="store_true", help="compare PyTorch's kernels with NumPy's instead")
     given = parser.parse_args()
-    tensorflow = interpreter(given.tensorflow) if given.tensorflow else None
+    processes = {"numpy": numpy_kernels()} if given.kernels else {}
+    if given.tensorflow:
+        processes["tensorflow"] = tensorflow(given.tensorflow)
     failures, start = 0, time.monotonic()
     for seed in range(given.seed, given.seed + given.count):
-        program = generate(seed)
-        ways = (
-            ["function"] + ["xla"] * (given.xla and seed % given.xla == 0) + ["tensorflow"] * (tensorflow is not None)
-        )
-        found = disagreements(program, tuple(ways), tensorflow)
+        program = generate(seed, is_large=given.kernels)
+        ways = [] if given.kernels else ["function"] + ["xla"] * (given.xla and seed % given.xla == 0)
+        found = disagreements(program, (*ways, *processes), processes)
         if found:
             failures += 1
             print(f"\n=== program {seed} ({program.mode}): " + "\n    ".join(found), flush=True)
             if not given.keep:
                 way = tuple(words.partition(":")[0] for words in found[:1])
-                smaller = shrunk(program, lambda p, way=way: bool(disagreements(p, way, tensorflow)))
-                print("\n".join(disagreements(smaller, way, tensorflow)))
+                smaller = shrunk(program, lambda p, way=way: bool(disagreements(p, way, processes)))
+                print("\n".join(disagreements(smaller, way, processes)))
                 print(smaller.source(alone=True), flush=True)
         done = seed + 1 - given.seed
         if done % 50 == 0:

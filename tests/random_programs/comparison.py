@@ -10,17 +10,17 @@ from __future__ import annotations
 import linecache
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ml_dtypes
 import numpy as np
-from tensorflow_process import TensorFlow
+from tensorflow_process import ProgramProcess
 
 import gradtape as tf
 
+from .other_processes import outcome as outcome_of_process
 from .program import Program
-from .under_tensorflow import outcome as outcome_under_tensorflow
 
 _RELATIVE = {"float64": 1e-9, "complex128": 1e-9, "float32": 3e-5, "complex64": 3e-5, "float16": 5e-3, "bfloat16": 5e-2}
 _AMPLIFIED = 60  # times the effect of perturbing values by a few units in the last place
@@ -101,35 +101,36 @@ def moved_runs(program: Program) -> list[Outcome]:
 
 
 def disagreements(
-    program: Program, ways: tuple[str, ...] = ("function", "xla"), tensorflow: TensorFlow | None = None
+    program: Program, ways: tuple[str, ...] = ("function", "xla"), processes: Mapping[str, ProgramProcess] | None = None
 ) -> list[str]:
-    """Describes where these modes differ from the eager one; the mode "tensorflow" is TensorFlow, eagerly."""
+    """Describes where these modes differ from the eager one; a mode in `processes` is eager in that process."""
     expected = run(program, "eager")
     moved: list[Outcome] = []
     found = []
     for way in ways:
-        if way == "tensorflow":
-            got = (outcome_under_tensorflow(tensorflow, program.source()) if tensorflow else None) or []
+        if processes and way in processes:
+            got = outcome_of_process(processes[way], program.source()) or []
             # Ops without a kernel or gradient in TensorFlow are not compared with it.
-            got = got[:-1] if got and isinstance(got[-1], Exception) else got
+            got = got[:-1] if way == "tensorflow" and got and isinstance(got[-1], Exception) else got
             results = expected[: len(got)]
         else:
             got, results = run(program, way), expected
-        words = compared(got, results, [], not program.wild)
+        rounding = "of the program" if not program.wild else "of the result" if way == "numpy" else "none"
+        words = compared(got, results, [], rounding)
         if words:
             moved = moved or moved_runs(program)
-            words = compared(got, results, moved, not program.wild)
+            words = compared(got, results, moved, rounding)
         if words:
             found.append(f"{way}: {words}")
     return found
 
 
-def compared(got: Outcome, expected: Outcome, moved: list[Outcome], tame: bool = True) -> str:
+def compared(got: Outcome, expected: Outcome, moved: list[Outcome], rounding: str = "of the program") -> str:
     """Returns where two outcomes diverge first; empty if they agree.
 
     Zeros may represent an eager None: a call under a tape and a loop in a graph are one op, as in TensorFlow, and
-    unconnected outputs have the derivative 0. In a tame program, a result that is exactly 0 in one order of summation
-    may be as small as rounding errors in another.
+    unconnected outputs have the derivative 0. A result that is exactly 0 in one order of summation may be as small as
+    rounding errors in another: relative to the largest number of a tame program, or of the result in another library.
     """
     for call, want in enumerate(expected):
         neighbours = [m[call] if call < len(m) else Exception() for m in moved]
@@ -143,11 +144,13 @@ def compared(got: Outcome, expected: Outcome, moved: list[Outcome], tame: bool =
             return f"call {call}: {_shown(mine)}, eager: {_shown(want)}"
         if failed:
             return ""
-        noise = 16 * max([1.0, *[_largest(z) for z in want if z is not None]]) if tame else 0.0
+        largest = max([1.0, *[_largest(z) for z in want if z is not None]]) if rounding == "of the program" else 0.0
         for i, (y, z) in enumerate(zip(mine, want, strict=True)):
             if z is None and y is not None and not y.any():
                 continue
-            words = _difference(y, z, [n[i] for n in neighbours], noise)
+            if rounding == "of the result":
+                largest = 1.0 if z is None else max(1.0, _largest(z))
+            words = _difference(y, z, [n[i] for n in neighbours], 16 * largest, rounding == "of the program")
             if words:
                 return f"call {call}, result {i} of {len(want)}: {words}"
     return ""
@@ -165,7 +168,7 @@ def _largest(x: Any) -> float:
     return float(size[np.isfinite(size)].max(initial=0.0))
 
 
-def _difference(got: Any, want: Any, neighbours: list[Any], noise: float) -> str:
+def _difference(got: Any, want: Any, neighbours: list[Any], noise: float, tame: bool) -> str:
     if any((n is None) != (want is None) or (n is not None and n.shape != want.shape) for n in neighbours):
         return ""
     if got is None or want is None:
@@ -177,7 +180,7 @@ def _difference(got: Any, want: Any, neighbours: list[Any], noise: float) -> str
         for n in neighbours:
             bad &= n == want
     else:
-        bad = _far(got, want, neighbours, noise)
+        bad = _far(got, want, neighbours, noise, tame)
     if not bad.any():
         return ""
     at = tuple(int(i[0]) for i in np.nonzero(bad)) if bad.ndim else ()
@@ -185,7 +188,7 @@ def _difference(got: Any, want: Any, neighbours: list[Any], noise: float) -> str
     return f"{int(bad.sum())} of {bad.size} entries, first at {at}: {got[at]}, eager: {want[at]}; moved: {moved}"
 
 
-def _far(got: Any, want: Any, neighbours: list[Any], noise: float) -> Any:
+def _far(got: Any, want: Any, neighbours: list[Any], noise: float, tame: bool) -> Any:
     name = want.dtype.name
     limits = ml_dtypes.finfo(want.dtype if want.dtype.kind != "c" else want.real.dtype)
     if want.dtype.kind == "c":
@@ -210,7 +213,7 @@ def _far(got: Any, want: Any, neighbours: list[Any], noise: float) -> Any:
         # At the limits of a dtype, one mode may overflow and the other may not.
         edge = np.where(np.isfinite(y), np.abs(y), np.abs(z)) > float(limits.max) * 0.5
         bad = ~(alike | unstable | (edge & ~np.isnan(y) & ~np.isnan(z)))
-        if not noise:  # for wild numbers, a sum that overflows is infinite or NaN depending on the order of its terms
+        if not tame:  # for wild numbers, a sum that overflows is infinite or NaN depending on the order of its terms
             bad &= np.isfinite(y) | np.isfinite(z)
     return bad.any(-1) if want.dtype.kind == "c" else bad
 

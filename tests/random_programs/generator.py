@@ -39,15 +39,16 @@ class _Misfit(Exception):
     """Nothing in scope matches a template."""
 
 
-def generate(seed: int) -> Program:
-    """Returns the program of this seed."""
-    return _Generator(seed).program()
+def generate(seed: int, is_large: bool = False) -> Program:
+    """Returns the program of this seed; a large one has arrays around the sizes from which PyTorch computes them."""
+    return _Generator(seed, is_large).program()
 
 
 class _Generator:
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, is_large: bool) -> None:
         self.seed, self.random = seed, random.Random(seed)
         chance = self.random.random()
+        chance = 0.72 + 0.25 * chance if is_large else chance
         self.tier = "tiny" if chance < 0.72 else "small" if chance < 0.86 else "medium" if chance < 0.95 else "large"
         self.wild = self.random.choice([30, 30, 15, 5]) if self.random.random() < 0.15 else 0
         self.sizes = [self.random.choice(_SIZES[self.tier]) for _ in range(3)]
