@@ -5,6 +5,7 @@ import os
 import shutil
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from saved_model_cases import CASES, results
 from saved_modules import module_of
 
 import gradtape as tf
+from gradtape.api.saved_model.functions import LoadedConcreteFunction
+from gradtape.api.saved_model.interpretation import UnknownResource
 from gradtape.checkpoints.object_graph import describe_objects
 
 RECORDED = Path(__file__).parent / "data/saved_models.zip"  # written by tools/record_saved_models.py
@@ -481,3 +484,12 @@ def test_traces_that_a_file_cannot_hold_are_left_out(tmp_path):
     loaded = tf.saved_model.load(tmp_path / "module")
     assert len(loaded.scaled.concrete_functions) == 1
     assert loaded.scaled(loaded.v).numpy().tolist() == loaded.scaled([1.0, 2.0]).numpy().tolist() == [2.0, 4.0]
+
+
+def test_a_function_that_captures_a_dataset_fails_only_when_it_is_called():
+    """The definition of a dataset's capture is `variant`; an op that gradtape does not have creates it."""
+    unknown = UnknownResource(tf.errors.UnimplementedError(None, None, "no op TensorSliceDataset"))
+    definition = SimpleNamespace(name="f", inputs=["x"], dtypes=[tf.float32, tf.variant], output_dtypes=[])
+    LoadedConcreteFunction(definition, [unknown], ((S([]),), {}), []).check()
+    with pytest.raises(tf.errors.UnimplementedError, match="TensorSliceDataset"):
+        _ = unknown.dtype

@@ -20,7 +20,7 @@ from ...graph.function.parameters import Parameters
 from ...state.specs import TensorSpec, TypeSpec
 from ...state.variable import Variable
 from ..runtime.operations import FUNCTION_VIEW
-from .interpretation import CapturedTensor, GraphFunction
+from .interpretation import CapturedTensor, GraphFunction, UnknownResource
 from .validation import check_dtypes
 
 _CONVERTED = (bool, int, float, complex, str, bytes, np.ndarray, np.generic, list, tuple)  # types that become tensors
@@ -59,7 +59,7 @@ class LoadedConcreteFunction(ConcreteFunction):
         takes = [spec.dtype for spec in self._given]
         for value in self.captured:  # a tensor of another function is checked where that function runs
             declared = function.dtypes[len(takes)] if len(takes) < len(function.dtypes) else resource
-            takes.append(declared if isinstance(value, CapturedTensor) else _captured_dtype(value))
+            takes.append(declared if isinstance(value, CapturedTensor | UnknownResource) else _captured_dtype(value))
         check_dtypes(f"the signature of {who}", "takes", takes, function.dtypes)
         leaves = nest.flatten(self._outputs, expand_composites=True)
         gives = [spec.dtype for spec in leaves if isinstance(spec, TensorSpec)]

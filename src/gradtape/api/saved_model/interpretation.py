@@ -66,6 +66,16 @@ class FileAccess(NamedTuple):
         return path
 
 
+class UnknownResource:
+    """A resource of an unsupported kind, such as a dataset: using it raises the error."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        raise self._error
+
+
 class CapturedTensor(NamedTuple):
     """A tensor of a function, as `node:output`, captured by the function of a gradient."""
 

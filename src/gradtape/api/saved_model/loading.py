@@ -26,7 +26,7 @@ from .format import constants
 from .format.options import Asset, LoadOptions
 from .format.structures import UnknownSpecError, shape_of, signature_of, value_of
 from .functions import LoadedConcreteFunction, LoadedFunction
-from .interpretation import CapturedTensor, FileAccess, Library
+from .interpretation import CapturedTensor, FileAccess, Library, UnknownResource
 from .tables import LoadedTable
 
 NAMESPACES = ("saved_model",)
@@ -412,7 +412,7 @@ class _Loading:
         try:
             (self._made[number],) = self._library[functions["_create_resource"]]()
         except errors.UnimplementedError as error:
-            self._made[number] = _Unknown(error)
+            self._made[number] = UnknownResource(error)
             return
         if "_initialize" in functions:
             self._initializers.append(functions["_initialize"])
@@ -466,16 +466,6 @@ class _Loading:
 _ATTRIBUTES = ("__call__",)  # names that the class also has, and that an attribute overrides
 _KINDS = ("variable", "constant", "asset", "function", "bare_concrete_function", "resource",
           "captured_tensor", "user_object")  # fmt: skip
-
-
-class _Unknown:
-    """A resource of an unsupported kind: using it raises the error."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    def __getattr__(self, name: str) -> Any:
-        raise self._error
 
 
 def _zeros(shape: Any, dtype: DType) -> Tensor:
