@@ -238,7 +238,8 @@ def test_operators_read_numbers_variables_and_host_scalars(gpu, f, recorded):
                 if recorded:
                     tape.watch(x)
                 y = f(left, right)
-            assert type(y) is DeviceTensor and np.array_equal(y.numpy(), wanted)
+            assert type(y) is DeviceTensor
+            np.testing.assert_allclose(y.numpy(), wanted, 2e-7)  # a GPU multiplies by the inverse of a number
             if recorded and other is not x:
                 slope = {"add": 1, "sub": 1 if left is x else -1, "mul": value}.get(
                     f.__name__, 1 / value if left is x else -value / a**2
