@@ -61,7 +61,7 @@ def _pooled(
 
 def _checked_windows(
     ksize: Any, strides: Any, padding: Any, dilations: Any, space: tuple[int, ...], first: bool, is_eager: bool
-) -> tuple[Any, ...]:
+) -> tuple[Any, Any, Any, Any]:
     """Returns window, strides, paddings and dilations of a pooling for each axis of `space`.
 
     `is_eager`, whether no function is traced, is what else the result depends on: see `checked_paddings`.
