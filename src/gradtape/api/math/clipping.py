@@ -11,7 +11,7 @@ from ...core.errors import InvalidArgumentError
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, TensorLike
-from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.convert import to_array, to_tensor, to_tensors
 from ...engine.run.namespace import ops
 from ...ops.elementwise import arithmetic
 from ..arrays.casting import cast
@@ -150,15 +150,16 @@ def global_norm(t_list: Sequence[TensorLike | None], name: str | None = None) ->
     for t in t_list:
         if t is not None:
             values = t.values if isinstance(t, IndexedSlices) else to_tensor(t)
-            if values.dtype.is_complex:
+            if not values.dtype.is_floating:
                 raise InvalidArgumentError(
                     f"Value for attr 'T' of {values.dtype.kernel_name()} is not in the list of allowed values: half, "
-                    "bfloat16, float, double [Op:L2Loss]. Use tf.abs first"
+                    "bfloat16, float, double [Op:L2Loss]. Use tf.abs or tf.cast first"
                 )
-            squares.append(ops.sum(values * values, axis=tuple(range(len(values.dims))), keepdims=False))
+            squares.append(ops.half_square(values))
     if not squares:
         return to_tensor(0.0)
-    return arithmetic.sqrt(sum(squares[1:], squares[0]))
+    total = ops.sum(ops.stack(*to_tensors(squares, "Pack"), axis=0), axis=(0,), keepdims=False)
+    return arithmetic.sqrt(2.0 * total)
 
 
 def _like(t: Any, values: Tensor) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
+from .host_kernels import scalar
 from .indices import add_rows, are_below, keep_highest
 from .kernels import KERNELS, back_to_channels, by_channel, inverse_deviation, rows_of, shaped_like
 from .namespace import INDEX_DTYPES, dtype_of, multiply_matrices
@@ -73,6 +74,14 @@ def _sum(x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
     if not axis:
         return None  # PyTorch would reduce all axes
     return torch.sum(x, axis, keepdims) if x.is_floating_point() else torch.sum(x, axis, keepdims, dtype=x.dtype)
+
+
+@_kernel("half_square")
+def _half_square(x: Any) -> Any:
+    if x.dtype not in (torch.float32, torch.float64) or x.numel() >= 1 << 31:
+        return None
+    row = x.reshape(-1)
+    return torch.dot(row, row).mul_(scalar(0.5, x.dtype))
 
 
 @_kernel("gather_rows")
