@@ -24,19 +24,21 @@ from ...backends.numpy.threads import CORES
 from ...backends.tuning import LARGE, PATCHES, PLANES, PRODUCTS, SHIFTS, SMALL_PRODUCT
 
 
+@functools.lru_cache(maxsize=256)
 def window_sizes(space: Any, window: Any, strides: Any, paddings: Any, dilations: Any) -> tuple[int, ...]:
     """Returns the number of positions of a moving window along each axis of an image."""
     axes = zip(space, window, strides, paddings, dilations, strict=True)
     return tuple(max((n + sum(pads) - (w - 1) * d - 1) // s + 1, 0) for n, w, s, pads, d in axes)
 
 
-def taps(window: Any, strides: Any, dilations: Any, sizes: Any) -> list[tuple[slice, ...]]:
+@functools.lru_cache(maxsize=256)
+def taps(window: Any, strides: Any, dilations: Any, sizes: Any) -> tuple[tuple[slice, ...], ...]:
     """For each offset in the window, the key of the padded image's values under it at all positions."""
     axes = [
         [slice(k * d, k * d + n * s, s) for k in range(w)]
         for w, s, d, n in zip(window, strides, dilations, sizes, strict=True)
     ]
-    return [(slice(None), *key) for key in itertools.product(*axes)]
+    return tuple((slice(None), *key) for key in itertools.product(*axes))
 
 
 def by_group(y: Any, groups: int) -> Any:
@@ -70,6 +72,7 @@ class Window:
         self.run = (size[-1] if dilations[-1] == 1 else 1) * self.channels
         self.multiplications = self.count * math.prod(sizes) * self.offsets * self.depth * outputs
         self.is_padded = any(map(any, paddings))
+        self.inside = tuple(slice(p[0], p[0] + n) for n, p in zip(self.space, paddings, strict=True))
 
     def layout(self) -> str:
         """Returns the name of the fastest layout."""
@@ -139,10 +142,8 @@ class Patches:
         w, before = self.window, self.window.paddings[0][0]
         start, stop = max(low - before, 0), max(min(high - before, w.space[0]), 0)
         axis = 2 if self.layout == "planes" else 1
-        inside = (
-            *(slice(None),) * axis, slice(start + before - low, max(start, stop) + before - low),
-            *(slice(pads[0], pads[0] + n) for n, pads in zip(w.space[1:], w.paddings[1:], strict=True)),
-        )  # fmt: skip
+        rows = slice(start + before - low, max(start, stop) + before - low)
+        inside = (*(slice(None),) * axis, rows, *w.inside[1:])
         shape = (*x.shape[:axis], high - low, *w.extent[1:], *x.shape[axis + len(w.space) :])
         image = self.buffer("image", shape)
         if self._padded != (shape, inside):
@@ -184,11 +185,12 @@ class Patches:
         w = self.window
         if dilations[-1] > 1:
             return [image[key] for key in taps(size, strides, dilations, sizes)]
-        # `Window` ensures that the windows are within the image.
-        rows = np.lib.stride_tricks.as_strided(
-            image, (*image.shape[:-2], sizes[-1], w.run),
-            (*image.strides[:-2], image.strides[-2] * strides[-1], image.strides[-1]), writeable=False,
-        )  # fmt: skip
+        shape = (*image.shape[:-2], sizes[-1], w.run)
+        steps = (*image.strides[:-2], image.strides[-2] * strides[-1], image.strides[-1])
+        if image.flags.c_contiguous:
+            rows = np.ndarray(shape, image.dtype, image, 0, steps)  # in a seventh of the time of `as_strided`
+        else:  # `Window` ensures that the windows are within the image
+            rows = np.lib.stride_tricks.as_strided(image, shape, steps, writeable=False)
         return [rows[key] for key in taps(size[:-1], strides[:-1], dilations[:-1], sizes[:-1])]
 
 
@@ -251,7 +253,7 @@ def convolve_input(a: Any, w: Any, window: Window) -> Any:
         return x
     groups, depth, offsets, extent = window.groups, window.depth, window.offsets, window.extent
     keys = taps(window.size, window.strides, window.dilations, window.sizes)
-    inside = (slice(None), *(slice(p[0], p[0] + n) for n, p in zip(window.space, window.paddings, strict=True)))
+    inside = (slice(None), *window.inside)
     planes = groups > 1 or depth < PLANES
     filters = by_group(w, groups)
     if not planes:

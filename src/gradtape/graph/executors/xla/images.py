@@ -107,7 +107,7 @@ def _spread(
         shape = (count, *(m for n, w in zip(sizes, window, strict=True) for m in (n, w)), channels)
         image = jnp.broadcast_to(part(numbers, *apart), shape).reshape(count, *whole, channels)
     else:
-        keys = taps(window, strides, dilations, sizes)
+        keys = taps(window, strides, dilations, tuple(sizes))
         parts = [_between(part(number, *values), key[1:], whole) for number, key in enumerate(keys)]
         image = functools.reduce(jnp.add, parts)
     return image[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
