@@ -423,11 +423,11 @@ def _moments(xp, x, *, axis, keepdims=True):
     shape = x.shape
     if xp is np and 0 < x.size <= BLOCK and x.dtype.char in "fd":
         if _of_rows(shape, axis):
-            n = x.dtype.type(shape[-1])
-            mean = row_summer(shape[-1], x.dtype)(x) / n
-            d = x - mean
-            variance = np.vecdot(d, d) / n
-            return (mean, variance[..., None]) if keepdims else (mean[..., 0], variance)
+            rows, n = x.reshape(-1, shape[-1]), x.dtype.type(shape[-1])
+            sums, kept = row_summer(shape[-1], x.dtype), shape[:-1] + (1,) * keepdims
+            mean = sums(rows) / n
+            d = rows - mean
+            return mean.reshape(kept), (sums(np.multiply(d, d, out=d)) / n).reshape(kept)
         if _of_channels(shape, axis) and not keepdims:
             rows = x.reshape(-1, shape[-1])
             n = x.dtype.type(len(rows))
