@@ -148,7 +148,7 @@ def _pad_rank(m, x, rank):
 def sum_of(xp, x, *, axis, keepdims=False):
     """The sum along the axes `axis`, which are non-negative."""
     if xp is np:
-        if x.size > FEW_TO_SUM and x.ndim > 1 and axis and x.dtype.char in "fd":
+        if x.size > FEW_TO_SUM and 0 < len(axis) < x.ndim and x.dtype.char in "fd":
             y = sum_along(x, axis)
             if y is not None:
                 return y.reshape([1 if i in axis else n for i, n in enumerate(x.shape)]) if keepdims else y
