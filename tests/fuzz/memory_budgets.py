@@ -376,9 +376,10 @@ def complaints(store: Store) -> list[str]:
     allowed = max(budget if isinstance(budget, int) else budget * account.wanted, store.least_limit)
     makers = {id(value.producer): value.producer for value in store.values if value.producer is not None}
     largest = max([store.bytes_of((*maker.inputs, *maker.outputs)) for maker in makers.values()], default=0)
-    if account.peak > allowed + store.fixed_bytes + 2 * largest:  # the op that needs a value, and one that computes it
+    fixed = sum(block.bytes for block in {value.block for value in store.values} if block.fixed)  # also those let go
+    if account.peak > allowed + fixed + 2 * largest:  # the op that needs a value, and one that computes it
         found.append(
-            f"the peak of {account.peak} bytes is more than {allowed:.0f}, {store.fixed_bytes} that cannot be let go "
+            f"the peak of {account.peak} bytes is more than {allowed:.0f}, {fixed} that cannot be let go "
             f"and twice {largest} of the largest op"
         )
     return found
