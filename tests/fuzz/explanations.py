@@ -307,7 +307,9 @@ class _Program:
     def plant(self, indent: str) -> None:
         """Adds the fault, perhaps in a loop or a branch."""
         planted = _FAULTS[self.fault]
-        may_repeat = self.fault not in ("stopped", "assign", "assign_add", "in place") and "16" not in self.dtype
+        # A loop in a function that draws numbers cannot run again, and so is not explained.
+        is_replayable = self.fault not in ("stopped", "assign", "assign_add", "in place", "categorical")
+        may_repeat = is_replayable and "16" not in self.dtype
         if may_repeat and self.rng.random() < 0.15:
             self.lines += [indent + str(self.rng.choice(["for _ in range(2):", "if yes:", "for _ in tf.range(2):"]))]
             indent += "    "

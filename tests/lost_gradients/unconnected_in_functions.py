@@ -35,6 +35,24 @@ def step(batch):
 print(step(tf.ones((3, 2))))
 """)
 
+lost("an_assignment_before_a_saturated_op", "None", "assign", ("`w`", "track_assign"), """
+w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable([1.0, 2.0], name="v")
+total = tf.Variable(0.0, trainable=False, name="total")
+
+@tf.function
+def squashed(h):
+    total.assign(tf.reduce_sum(h))  # here
+    return tf.tanh(total)  # whose derivative is 0
+
+@tf.function
+def step():
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(squashed(100.0 * w) * v)
+    return tape.gradient(loss, [w, v])
+
+step()
+""")
+
 lost("a_curvature_in_a_function", "None", "linear", ("`x`", "`3.0 * x`"), """
 @tf.function
 def curvature(x):

@@ -545,12 +545,13 @@ def _last_with(reading: Reading, at: int, state: str) -> int | None:
     """Returns the op nearest to `at` that received a cotangent and passed on `state`, on the path from `at`."""
     known = reading.cotangents
     below = {at}
+    received = ("some",) if state == "zero" else ("some", "zero", "not finite")  # an op turns even zeros into None
     for position in reading.path:  # in order of execution: from `at` to the target
         record = reading.records[position]
         if type(record) is not tuple:
             continue
         if any(p in below and _state(known.get(p)) == state for p in record[1]):
-            if any(_state(known.get(i)) == "some" for i in range(position, position + len(record[3] or (None,)))):
+            if any(_state(known.get(i)) in received for i in range(position, position + len(record[3] or (None,)))):
                 return position
             below.add(position)
     return None
