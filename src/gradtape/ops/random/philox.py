@@ -67,6 +67,8 @@ def _block(state, number):
 
 
 def _mixed(xp, state, blocks):
+    if xp is np:
+        return _mixed_in_place(state, blocks)
     u64 = xp.uint64
     mask, half = u64(_MASK), u64(32)
     low = state[0] + blocks
@@ -81,6 +83,27 @@ def _mixed(xp, state, blocks):
         k0, k1 = (k0 + w0) & mask, (k1 + w1) & mask
     words = [astype(c, xp.uint32) for c in (c0, c1, c2, c3)]  # narrowed first: XLA materializes what is stacked
     return xp.stack(words, axis=-1)
+
+
+def _mixed_in_place(state, blocks):
+    """Computes `_mixed` in six arrays; with a new one for each step, 2**14 blocks take 1.3 times as long (on ARM)."""
+    multiply, shift, xor, mask = np.multiply, np.right_shift, np.bitwise_xor, np.bitwise_and
+    # Arrays without axes, which ufuncs read in less time than scalars.
+    m0, m1, low, half = (np.array(n, np.uint64) for n in (*_MULTIPLIERS, _MASK, 32))
+    c0 = state[0] + blocks
+    c2 = state[1] + (c0 < blocks)
+    c1, c3 = c0 >> half, c2 >> half
+    mask(c0, low, c0), mask(c2, low, c2)
+    p0, p1 = np.empty_like(c0), np.empty_like(c0)
+    k0, k1 = int(state[2]) & _MASK, int(state[2]) >> 32
+    for _ in range(10):
+        multiply(c0, m0, p0), multiply(c2, m1, p1)
+        shift(p1, half, c0), xor(c0, c1, c0), xor(c0, np.uint64(k0), c0), mask(p1, low, c1)
+        shift(p0, half, c2), xor(c2, c3, c2), xor(c2, np.uint64(k1), c2), mask(p0, low, c3)
+        k0, k1 = (k0 + _WEYL[0]) & _MASK, (k1 + _WEYL[1]) & _MASK
+    words = np.empty((blocks.size, 4), np.uint32)
+    words[:, 0], words[:, 1], words[:, 2], words[:, 3] = c0, c1, c2, c3
+    return words
 
 
 def pairs(xp, word):
