@@ -406,7 +406,7 @@ def get_log_device_placement() -> bool:
     >>> tf.debugging.get_log_device_placement()
     False
     """
-    return placement.logs_placements()
+    return placement.MODE.logs
 
 
 def set_log_device_placement(enabled: bool) -> None:

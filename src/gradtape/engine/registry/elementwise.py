@@ -100,12 +100,6 @@ def unbroadcast(m: OpNamespace, g: Operand, shape: tuple[int, ...]) -> Any:
     return m.reshape(m.sum(g, axis=axes, keepdims=False) if axes else g, shape=shape)
 
 
-def _shapes(inputs: Sequence[Any]) -> tuple[tuple[int, ...], ...] | None:
-    """Returns the inputs' shapes, or None if they are equal and nothing is broadcast."""
-    shapes = tuple([x.dims for x in inputs])
-    return None if shapes.count(shapes[0]) == len(shapes) else shapes
-
-
 def elementwise(
     name: str,
     kernel: Kernel,
@@ -190,9 +184,8 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
     several = len(partials) > 1
 
     def keeper() -> Any:
-        if len(partials) == 2:
-            return saved.keeper("None if (sa := xs[0].dims) == (sb := xs[1].dims) else (sa, sb)")
-        return saved.keeper("shapes(xs)", shapes=_shapes) if several else saved.keeper()
+        shapes = [f"xs[{i}].dims" for i in range(len(partials))]  # saved if an argument is broadcast
+        return saved.keeper(f"None if {' == '.join(shapes)} else ({', '.join(shapes)})" if several else "")
 
     op.defer("keep", keeper)
     op.kept = saved.names

@@ -63,11 +63,6 @@ def log_placements(enabled: bool) -> None:
         _settle()
 
 
-def logs_placements() -> bool:
-    """Whether each op that runs is logged."""
-    return MODE.logs
-
-
 def _changed() -> None:
     """Updates the mode when this thread enters or leaves a `tf.device` scope, or when devices are first used."""
     refused = here.device is None and devices.in_use()

@@ -41,16 +41,16 @@ class Residuals:
         self.tensors = [i for i, name in enumerate(self.names) if self.is_tensor(name)]
         self.bare = bare and len(self.names) == 1  # whether a single value is saved without a tuple
 
-    def keeper(self, more: str = "", **names: Any) -> Callable[..., tuple[Any, ...]]:
+    def keeper(self, more: str = "") -> Callable[..., tuple[Any, ...]]:
         """Compiles `keep(inputs, output, attributes)`, which selects the values that the formulas name.
 
-        `more` is the source of another value to save, in terms of the inputs `xs` and of `names`.
+        `more` is the source of another value to save, in terms of the inputs `xs`.
         """
         if not self.names and not more:
             return keep_nothing
         inputs = [f"xs[{i}:]" if arg.startswith("*") else f"xs[{i}]" for i, arg in enumerate(self.args)]
         fields = [self._source(name, inputs, "dims") or f"attrs.get({name!r})" for name in self.names]
-        return compile_rule("xs, y, attrs", f"({', '.join([*fields, *[more] * bool(more)])},)", **names)
+        return compile_rule("xs, y, attrs", f"({', '.join([*fields, *[more] * bool(more)])},)")
 
     def keeper_of_plain(self, formulas: Sequence[Callable[..., Any]]) -> Callable[..., tuple[Any, ...]]:
         """Compiles `keep(a, b, y)` for plain tensors without attributes; it selects only what these formulas name."""
