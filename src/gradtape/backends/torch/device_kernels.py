@@ -14,10 +14,20 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 
 from .host_kernels import scalar
 from .indices import add_rows, are_below, keep_highest
-from .kernels import KERNELS, back_to_channels, by_channel, inverse_deviation, rows_of, shaped_like
+from .kernels import KERNELS, by_channel, inverse_deviation, rows_of, shaped_like
 from .namespace import INDEX_DTYPES, dtype_of, multiply_matrices
 
-DEVICE_KERNELS: dict[str, Callable[..., Any]] = {}
+DEVICE_KERNELS: dict[str, Callable[..., Any]] = {
+    # Functions take less time than Python's operators, and sizes and axes as separate arguments less than as a tuple.
+    "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div,
+    "transpose": lambda x, *, perm: keep_highest(x, x.permute(*perm) if perm else x),
+    "reshape": lambda x, *, shape: keep_highest(x, x.reshape(*shape) if shape else x.reshape(())),
+    "broadcast_to": lambda x, *, shape: x.expand(*shape) if shape else x,
+    "concat": lambda *xs, axis: torch.cat(xs, axis),
+    "leaky_relu": lambda x, *, alpha: torch.nn.functional.leaky_relu(x, alpha),
+    "relu6": lambda x: torch.clamp(x, 0, 6),
+    "zeros_like": torch.zeros_like,
+}  # fmt: skip
 Axes = tuple[int, ...]
 # From here on, the kernel of batch norms computes the moments of channels, along which `var_mean` is slow on a GPU.
 _STATISTICS_MIN_ELEMENTS = 1 << 20
@@ -37,28 +47,6 @@ def _matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
         return None  # an error
     a, b = a.mT if transpose_a else a, b.mT if transpose_b else b
     return multiply_matrices(a, b)
-
-
-for _name in ("add", "sub", "mul", "div"):
-    _kernel(_name)(getattr(torch, _name))  # which take less time than Python's operators
-
-
-# PyTorch reads sizes and axes as separate arguments in less time than as a tuple.
-
-
-@_kernel("transpose")
-def _transpose(x: Any, *, perm: Axes) -> Any:
-    return keep_highest(x, x.permute(*perm) if perm else x)
-
-
-@_kernel("reshape")
-def _reshape(x: Any, *, shape: Axes) -> Any:
-    return keep_highest(x, x.reshape(*shape) if shape else x.reshape(()))
-
-
-@_kernel("broadcast_to")
-def _broadcast_to(x: Any, *, shape: Axes) -> Any:
-    return x.expand(*shape) if shape else x
 
 
 @_kernel("cast")
@@ -110,26 +98,6 @@ def _moments(x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
         return (mean.view(shape), variance.view(shape)) if keepdims else (mean, variance)
     variance, mean = torch.var_mean(x, axis, correction=0, keepdim=keepdims)
     return mean, variance
-
-
-@_kernel("leaky_relu")
-def _leaky_relu(x: Any, *, alpha: float) -> Any:
-    return torch.nn.functional.leaky_relu(x, alpha)
-
-
-@_kernel("relu6")
-def _relu6(x: Any) -> Any:
-    return torch.clamp(x, 0, 6)
-
-
-@_kernel("concat")
-def _concat(*xs: Any, axis: int) -> Any:
-    return torch.cat(xs, axis)
-
-
-@_kernel("zeros_like")
-def _zeros_like(x: Any) -> Any:
-    return torch.zeros_like(x)
 
 
 @_kernel("slice")
@@ -212,14 +180,3 @@ def _normalization(x: Any, mean: Any, variance: Any, scale: Any, shift: Any, *, 
         return shaped_like(x, torch.batch_norm_elemt(rows, scale, shift, mean, r, epsilon))
     launch = _launch("x m v s b e", "(x - m) / sqrt(v + e) * s + b", x.dtype, e=0.0)
     return launch(x, mean, variance, scale, shift, e_=epsilon)
-
-
-@_kernel("normalization_back")
-def _normalization_back(cotangent: Any, x: Any, mean: Any, variance: Any, scale: Any, *, epsilon: float) -> Any:
-    if not x.is_cuda or mean.ndim > 1 or x.dtype not in (torch.float32, torch.float64) or not x.numel():
-        return KERNELS["normalization_back"].function(torch, cotangent, x, mean, variance, scale, epsilon=epsilon)
-    r = inverse_deviation(variance, epsilon)
-    of_x, of_scale, of_shift = back_to_channels(torch, cotangent, x, mean, variance, r, scale, epsilon)
-    of_mean = _launch("r s t", "-r * s * t", x.dtype)(r, scale, of_shift)
-    of_variance = _launch("r s w", "-r * r * s * w / 2", x.dtype)(r, scale, of_scale)
-    return of_x, of_mean, of_variance, of_scale, of_shift

@@ -42,7 +42,7 @@ from .indices import are_below
 from .library import aten, torch
 
 __all__ = [
-    "JOINT_VJPS", "KERNELS", "VJPS", "HostKernel", "back_to_channels", "bind_kernel", "by_channel",
+    "JOINT_VJPS", "KERNELS", "VJPS", "HostKernel", "bind_kernel", "by_channel",
     "inverse_deviation", "rows_of", "shaped_like", "windows",
 ]  # fmt: skip
 Axes = tuple[int, ...]
@@ -93,14 +93,10 @@ def _moments(t: Any, x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
     return mean if keepdims else mean.reshape(variance.shape), variance
 
 
-@kernel("softmax", TORCH_ROWS)
-def _softmax(t: Any, x: Any, *, axis: int) -> Any:
-    return t.softmax(x, axis)
-
-
-@kernel("log_softmax", TORCH_ROWS)
-def _log_softmax(t: Any, x: Any, *, axis: int) -> Any:
-    return t.log_softmax(x, axis)
+kernel("softmax", TORCH_ROWS)(lambda t, x, *, axis: t.softmax(x, axis))
+kernel("log_softmax", TORCH_ROWS)(lambda t, x, *, axis: t.log_softmax(x, axis))
+vjp("softmax", TORCH_ROWS)(lambda t, g, y, axis: t._softmax_backward_data(g, y, axis, y.dtype))
+vjp("log_softmax", TORCH_ROWS)(lambda t, g, y, axis: t._log_softmax_backward_data(g, y, axis, y.dtype))
 
 
 @kernel("layer_norm", TORCH_ROWS)
@@ -199,16 +195,6 @@ def _logsumexp_vjp(t: Any, g: Any, x: Any, y: Any, axis: Axes) -> Any:
         return None
     e = (x - _kept(x, y, axis)).exp_()
     return e.mul_(_kept(x, g, axis) / e.sum(axis, True))  # `y` is rounded where it is far from 0
-
-
-@vjp("softmax", TORCH_ROWS)
-def _softmax_vjp(t: Any, g: Any, y: Any, axis: int) -> Any:
-    return t._softmax_backward_data(g, y, axis, y.dtype)
-
-
-@vjp("log_softmax", TORCH_ROWS)
-def _log_softmax_vjp(t: Any, g: Any, y: Any, axis: int) -> Any:
-    return t._log_softmax_backward_data(g, y, axis, y.dtype)
 
 
 @kernel("cumsum", TORCH_PASSES)
@@ -347,39 +333,6 @@ def inverse_deviation(variance: Any, epsilon: float) -> Any:
     )
 
 
-def back_to_channels(
-    t: Any, cotangent: Any, x: Any, mean: Any, variance: Any, r: Any, scale: Any, epsilon: float
-) -> tuple[Any, Any, Any]:
-    """Returns the cotangents of the input, scale and shift of a batch norm of inference; `r` is `1 / deviation`."""
-    rows, mean, variance, r = by_channel(x, mean, variance, r)
-    # The kernel of the host reads the variance, that of a GPU `r`.
-    of_x, of_scale, of_shift = aten("native_batch_norm_backward")(
-        rows_like(cotangent, rows), rows, scale.contiguous(), mean, variance, mean, r, False, epsilon,
-        [True, True, True],
-    )  # fmt: skip
-    return shaped_like(x, of_x), of_scale, of_shift
-
-
-@kernel("normalization_back", TORCH_REDUCTIONS)
-def _normalization_back(t: Any, cotangent: Any, x: Any, mean: Any, variance: Any, scale: Any, *, epsilon: float) -> Any:
-    if not x.numel() or (mean.ndim > 1 and x.dtype not in (t.float32, t.float64)):
-        return None
-    r = inverse_deviation(variance, epsilon)
-    if mean.ndim == 1:
-        of_x, of_scale, of_shift = back_to_channels(t, cotangent, x, mean, variance, r, scale, epsilon)
-        factor = r * scale
-        return of_x, -factor * of_shift, (factor * r).mul_(of_scale).mul_(-0.5), of_scale, of_shift
-    of_x, weighed, total = back_to_channels(
-        t, cotangent * scale, x, mean, variance, r, t.ones_like(mean.reshape(-1)), epsilon
-    )
-    _, of_scale, of_shift = aten("native_layer_norm_backward")(
-        cotangent.contiguous(), x.contiguous(), x.shape[-1:], mean.contiguous(), r.contiguous(), scale, scale,
-        [False, True, True],
-    )  # fmt: skip
-    weighed, total = weighed.view_as(r), total.view_as(r)
-    return of_x, total.mul_(r).neg_(), weighed.mul_(r).mul_(r).mul_(-0.5), of_scale, of_shift
-
-
 @joint_vjp("normalization", TORCH_REDUCTIONS, 1)
 def _normalization_by_moments_vjp(t: Any, g: Any, x: Any, mean: Any, variance: Any, scale: Any, epsilon: float) -> Any:
     """The cotangents of input, scale and shift of a batch norm of channels, or a layer norm if `mean` has columns."""
@@ -435,19 +388,12 @@ def _cholesky_vjp(t: Any, g: Any, y: Any) -> Any:
     return s
 
 
-@kernel("fft", TORCH_TRANSFORMS, dtypes="FD")
-def _fft(t: Any, x: Any, *, axis: Axes, norm: str) -> Any:
-    return t.fft.fftn(x, dim=axis, norm=norm).contiguous() if x.numel() else None
+def _transform(name: str, t: Any, x: Any, *, axis: Axes, norm: str) -> Any:
+    return getattr(t.fft, f"{name}n")(x, dim=axis, norm=norm).contiguous() if x.numel() else None
 
 
-@kernel("ifft", TORCH_TRANSFORMS, dtypes="FD")
-def _ifft(t: Any, x: Any, *, axis: Axes, norm: str) -> Any:
-    return t.fft.ifftn(x, dim=axis, norm=norm).contiguous() if x.numel() else None
-
-
-@kernel("rfft", TORCH_TRANSFORMS)
-def _rfft(t: Any, x: Any, *, axis: Axes, norm: str) -> Any:
-    return t.fft.rfftn(x, dim=axis, norm=norm).contiguous() if x.numel() else None
+for _name, _dtypes in (("fft", "FD"), ("ifft", "FD"), ("rfft", "fd")):
+    kernel(_name, TORCH_TRANSFORMS, dtypes=_dtypes)(partial(_transform, _name))
 
 
 @kernel("irfft", TORCH_TRANSFORMS, dtypes="FD")
