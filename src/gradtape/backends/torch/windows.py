@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -137,17 +138,16 @@ def _conv(t: Any, x: Any, w: Any, *, strides: Axes, paddings: Any, dilations: Ax
     windows = _Windows.of(strides, paddings, dilations)
     if windows is None or not x.numel() or not w.numel():
         return None
-    kernel = _filter(w, windows)
-    image = windows.image(t, x)
-    return windows.result(t.convolution(
-        image, kernel, None, windows.strides, windows.paddings, windows.dilations, False, (0, 0), groups
-    ))  # fmt: skip
+    given = windows.strides, windows.paddings, windows.dilations, False, (0, 0), groups
+    return windows.result(t.convolution(windows.image(t, x), _filter(w, windows), None, *given))
 
 
-def _convolution_backward(t: Any, windows: _Windows, g: Any, x: Any, w: Any, groups: int, wanted: list[bool]) -> Any:
-    return aten("convolution_backward")(
-        g, x, w, None, windows.strides, windows.paddings, windows.dilations, False, (0, 0), groups, wanted
-    )
+def _backward(
+    windows: _Windows, g: Any, x: Any, w: Any, groups: int, wanted: Sequence[bool], larger: Axes | None = None
+) -> Any:
+    """The cotangents of image and filter; `larger` is the output padding of a transposed convolution."""
+    given = windows.strides, windows.paddings, windows.dilations, larger is not None, larger or (0, 0), groups
+    return aten("convolution_backward")(g, x, w, None, *given, (*wanted, False))
 
 
 @kernel("conv_input", TORCH_WINDOWS)
@@ -159,7 +159,7 @@ def _conv_input(
         return None
     x = a.new_empty((len(a), *windows.padded_size(size), w.shape[-2] * groups)).permute(0, 3, 1, 2)
     given = windows.channels_first(a), x, _filter(w, windows)
-    return windows.cotangent(_convolution_backward(t, windows, *given, groups, [True, False, False])[0])
+    return windows.cotangent(_backward(windows, *given, groups, (True, False))[0])
 
 
 @kernel("conv_filter", TORCH_WINDOWS)
@@ -172,7 +172,7 @@ def _conv_filter(
     height, width = (1, *size) if windows.lacks_axis else size
     w = x.new_empty((height, width, x.shape[-1] // groups, b.shape[-1])).permute(3, 2, 0, 1)
     given = windows.channels_first(b), windows.image(t, x), w
-    return windows.filter_result(_convolution_backward(t, windows, *given, groups, [False, True, False])[1])
+    return windows.filter_result(_backward(windows, *given, groups, (False, True))[1])
 
 
 @vjp("conv", TORCH_WINDOWS, 2)
@@ -183,9 +183,8 @@ def _conv_vjp(
     windows = _Windows.of(strides, paddings, dilations)
     if windows is None or not g.numel() or not x.numel() or not w.numel():
         return None
-    of_x, of_w, _ = _convolution_backward(
-        t, windows, windows.channels_first(g), windows.image(t, x), _filter(w, windows), groups, [*need, False]
-    )
+    given = windows.channels_first(g), windows.image(t, x), _filter(w, windows)
+    of_x, of_w, _ = _backward(windows, *given, groups, need)
     return windows.cotangent(of_x) if need[0] else None, windows.filter_result(of_w) if need[1] else None
 
 
@@ -202,10 +201,7 @@ def _conv_input_vjp(
     larger = windows.output_padding(image.shape[2:], given.shape[2:], kernel.shape[2:])
     if larger is None:
         return None
-    of_a, of_w, _ = aten("convolution_backward")(
-        image, given, kernel, None, windows.strides, windows.paddings, windows.dilations, True, larger, groups,
-        [*need, False],
-    )  # fmt: skip
+    of_a, of_w, _ = _backward(windows, image, given, kernel, groups, need, larger)
     return windows.result(of_a) if need[0] else None, windows.filter_result(of_w) if need[1] else None
 
 
@@ -242,10 +238,8 @@ def _window_sum(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, d
     windows, window = _pooling(window, strides, paddings, dilations)
     if windows is None or not x.numel() or max(dilations) > 1:
         return None
-    image = windows.image(t, x)
-    return windows.result(
-        t.nn.functional.avg_pool2d(image, window, windows.strides, windows.paddings, divisor_override=1)
-    )
+    given = windows.image(t, x), window, windows.strides, windows.paddings
+    return windows.result(t.nn.functional.avg_pool2d(*given, divisor_override=1))
 
 
 @kernel("window_spread", TORCH_WINDOW_SUMS)
