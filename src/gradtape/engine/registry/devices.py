@@ -98,7 +98,8 @@ class DeviceTensor(Tensor):
             outputs = tuple([_wrap_result(module, op, y, like) for y in value])
         else:
             outputs = _wrap_result(module, op, value, like)
-        dispatch.notify(op, inputs, outputs, attrs)
+        if modes.active or thread.recorder is not None:
+            dispatch.notify(op, inputs, outputs, attrs)
         return outputs
 
     def number(self, value: float) -> Tensor:
