@@ -229,7 +229,8 @@ def _outer(a: Any, b: Any) -> Any:
 
 def fill(xp: Any, kernel: Callable[..., Any], y: Any, *arrays: Any) -> Any:
     """Calls `kernel(y, *arrays)`, which fills and returns `y`; for NumPy, splits the examples among the cores."""
-    if xp is not np:
+    size = 0 if xp is not np else max([y.size, *[a.size for a in arrays]])
+    if 4 * size < 2 * LARGE:  # `share_out` would not split it
         return kernel(y, *arrays)
-    share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), len(y), max(a.size for a in (y, *arrays)))
+    share_out(lambda part: kernel(y[part], *[a[part] for a in arrays]), len(y), size)
     return y

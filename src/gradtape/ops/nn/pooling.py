@@ -6,6 +6,7 @@ indices: the windows are traversed offset by offset, or axis by axis, with whole
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,19 @@ from .patches import taps, window_sizes
 _REAL = INT | FLOAT | NARROW
 
 
+@lru_cache(maxsize=256)
 def _keys(space, window, strides, paddings, dilations):
     return taps(window, strides, dilations, window_sizes(space, window, strides, paddings, dilations))
+
+
+@lru_cache(maxsize=256)
+def _keys_by_axis(space, window, strides, paddings, dilations):
+    """The number of positions along each axis, and the keys of the values under the offsets along that axis alone."""
+    sizes = window_sizes(space, window, strides, paddings, dilations)
+    axes = enumerate(zip(sizes, window, strides, dilations, strict=True), 1)
+    return sizes, [
+        [(slice(None),) * axis + (slice(i * d, i * d + n * s, s),) for i in range(k)] for axis, (n, k, s, d) in axes
+    ]
 
 
 def _lowest(dtype):
@@ -38,11 +50,11 @@ def _inside(space, paddings):
 
 def _reduce_windows(xp, ufunc, x, window, strides, paddings, dilations, padding):
     """Reduces the values under each window along one axis after the other, which takes fewer steps than offsets."""
-    sizes = window_sizes(x.shape[1:-1], window, strides, paddings, dilations)
+    sizes, axes = _keys_by_axis(tuple(x.shape[1:-1]), window, strides, paddings, dilations)
 
     def reduced(y, x):
-        for axis, (n, k, s, d) in enumerate(zip(sizes, window, strides, dilations, strict=True), 1):
-            x, *others = (x[(slice(None),) * axis + (slice(i * d, i * d + n * s, s),)] for i in range(k))
+        for keys in axes:
+            x, *others = [x[key] for key in keys]
             for i, other in enumerate(others):
                 out = {"out": y} if type(y) is np.ndarray and x.shape == y.shape else {}
                 x = into(ufunc, x, other) if i else ufunc(x, other, **out)
