@@ -60,6 +60,9 @@ SHORT_SUM = 64
 # Rows summed to one, in many groups: `einsum` against a product with ones, 256 groups of 2 and 8 elements: 0.3 and 0.5
 # for 4, 0.6 and 1.0 for 16, 1.6 and 2.7 for 64.
 LONG_SUM = 16
+# Groups times rows, for each of which `add.reduce` begins a loop: against `einsum` 0.9 for 144, 1.0 for 192, 1.2 for
+# 288, 3.1 for 2048 (on ARM).
+MANY_LOOPS = 1 << 8
 # Elements per row: `add.reduce` of 16 rows or fewer against a product with ones: 1.9 for 81, 1.1 for 4096 (on ARM).
 WIDE_ROWS = 1 << 8
 FEW_IN_ROWS = 1 << 16  # elements of rows that one core sums, as `share_out` in `backends/numpy/blocks.py` decides

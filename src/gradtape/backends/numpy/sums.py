@@ -12,33 +12,44 @@ from typing import Any
 
 import numpy as np
 
-from ..tuning import ADDED_ROWS, FEW, FEW_IN_ROWS, LONG_SUM, LONGEST_ROW, SHORT_SUM, WIDE_ROWS
+from ..tuning import ADDED_ROWS, FEW, FEW_IN_ROWS, LONG_SUM, LONGEST_ROW, MANY_LOOPS, SHORT_SUM, WIDE_ROWS
 from .blocks import share_out
 
 
 def sum_along(x: Any, axis: tuple[int, ...]) -> Any:
     """Sums an array of floats along axes, which it removes; returns None where `add.reduce` is as fast."""
-    first, end, shape = axis[0], axis[-1] + 1, x.shape
-    if first < 0 or (len(axis) > 1 and axis != tuple(range(first, end))):
-        return None
     if not x.flags.c_contiguous:
-        in_rows = first and end == first + 1 == len(shape)
-        return np.einsum("...i->...", x) if in_rows and shape[-1] <= SHORT_SUM else None
-    count, width = math.prod(shape[first:end]), math.prod(shape[end:])
+        in_rows = x.ndim > 1 and axis == (x.ndim - 1,) and x.shape[-1] <= SHORT_SUM
+        return np.einsum("...i->...", x) if in_rows else None
+    sums = _way_to_sum(x.shape, axis)
+    return None if sums is None else sums(x)
+
+
+@lru_cache(maxsize=1024)
+def _way_to_sum(shape: tuple[int, ...], axis: tuple[int, ...]) -> Callable[[Any], Any] | None:
+    """Returns a function that sums contiguous arrays of this shape, which takes as long to find as to run."""
+    first, end = axis[0], axis[-1] + 1
+    if first < 0 or axis != tuple(range(first, end)):
+        return None
+    kept = shape[:first] + shape[end:]
+    groups, count, width = (math.prod(part) for part in (shape[:first], shape[first:end], shape[end:]))
     if width <= 1:
-        few = 0 < count <= LONGEST_ROW and count < x.size
-        return np.dot(x.reshape(-1, count), _ones(count, x.dtype)).reshape(shape[:first] + shape[end:]) if few else None
-    if first == 0 or math.prod(shape[:first]) == 1:
-        if count <= LONG_SUM and width > WIDE_ROWS:
-            return None
-        y = sum_rows(x.reshape(count, width))
-        return y if first == 0 and len(shape) == end + 1 else y.reshape(shape[:first] + shape[end:])
-    parts = x.reshape(-1, count, width)
+        is_few = 0 < count <= LONGEST_ROW and groups > 1
+        return (lambda x: np.dot(x.reshape(groups, count), _ones(count, x.dtype)).reshape(kept)) if is_few else None
+    if groups == 1:
+        is_slower = count <= LONG_SUM and width > WIDE_ROWS
+        return None if is_slower else lambda x: sum_rows(x.reshape(count, width)).reshape(kept)
     if count < LONG_SUM:
-        return np.einsum("ijk->ik", parts).reshape(shape[:first] + shape[end:])
-    y, ones = np.empty((len(parts), width), x.dtype), _ones(count, x.dtype)
-    share_out(lambda part: np.matmul(ones, parts[part], out=y[part]), len(parts), x.size)
-    return y.reshape(shape[:first] + shape[end:])
+        if groups * count < MANY_LOOPS:
+            return None
+        return lambda x: np.einsum("ijk->ik", x.reshape(groups, count, width)).reshape(kept)
+
+    def sum_by_products(x: Any) -> Any:
+        parts, y, ones = x.reshape(groups, count, width), np.empty((groups, width), x.dtype), _ones(count, x.dtype)
+        share_out(lambda part: np.matmul(ones, parts[part], out=y[part]), groups, x.size)
+        return y.reshape(kept)
+
+    return sum_by_products
 
 
 def sum_rows(x: Any) -> Any:
