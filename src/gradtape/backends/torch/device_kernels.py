@@ -69,7 +69,7 @@ def _sum(x: Any, *, axis: Axes, keepdims: bool = False) -> Any:
 def _half_square(x: Any) -> Any:
     if x.dtype not in (torch.float32, torch.float64) or x.numel() >= 1 << 31:
         return None
-    row = x.reshape(-1)
+    row = x if x.ndim == 1 else x.reshape(-1)
     return torch.dot(row, row).mul_(scalar(0.5, x.dtype))
 
 
