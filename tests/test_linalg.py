@@ -226,3 +226,19 @@ def test_the_derivative_of_a_matrix_function_is_as_accurate_along_any_magnitude(
     for way in (gradient, tf.function(gradient), tf.function(gradient, jit_compile=True)):
         way(x, g * scale)
         np.testing.assert_allclose(way(x, g * scale), wide, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.complex64, tf.float64])
+def test_exponentials_of_large_matrices(dtype):
+    """SciPy's are NaN in single precision from a norm of about 100 on, or squared 2**31 times."""
+    a, b, c = np.array([[-20.0, 12, 18], [-200, 120, 320], [-2e5, 1, 2], [-1e10, 1, 2], [1e10, 1, 2]]).T
+    x = np.stack([a, b, c, a], -1).reshape(-1, 2, 2)
+    root = np.sqrt(b * c)
+    with np.errstate(over="ignore", invalid="ignore"):
+        below, above = np.exp(a - root), np.exp(a + root)
+        even, odd = (above + below) / 2, np.where(np.isinf(above), np.inf, (above - below) / 2)
+    expected = np.stack([even, odd * np.sqrt(b / c), odd * np.sqrt(c / b), even], -1).reshape(-1, 2, 2)
+    found = tf.linalg.expm(tf.cast(x, dtype)).numpy()
+    assert np.isinf(found[-1]).all() or dtype.is_complex  # products of infinities with 0j are NaN
+    np.testing.assert_allclose(found[:-1], expected[:-1], rtol=1e-9 if dtype is tf.float64 else 1e-4, atol=1e-30)
+    assert np.isnan(tf.linalg.expm(tf.cast([[np.inf, 1], [2, 3]], dtype)).numpy()).all()

@@ -50,12 +50,26 @@ def _analytic(name: str, kernel: Any, **options: Any) -> Op:
     )  # fmt: skip
 
 
+# The norms, by bits of a real number, up to which the estimates in SciPy's `expm` do not overflow: from about 100 on,
+# that of a float32 matrix is NaN, or squares the result 2**31 times.
+_LARGEST_NORMS = {32: 2.0**5, 64: 2.0**60}
+
+
 def _expm(xp, x):
     host_only(xp)
     from scipy.linalg import expm
 
+    bits = np.finfo(x.dtype).bits
     with np.errstate(all="ignore"):
-        return expm(x)
+        norms, largest = np.abs(x).sum(-2, keepdims=True).max(-1, keepdims=True, initial=0), _LARGEST_NORMS[bits]
+        if (norms <= largest).all():
+            return expm(x)
+        is_finite = np.isfinite(norms)
+        halvings = np.maximum(np.frexp(np.where(is_finite, norms, 0) / largest)[1], 0)
+        y = expm((np.where(is_finite, x, 0) * np.exp2(-1.0 * halvings)).astype(x.dtype))
+        for i in range(halvings.max()):
+            y = np.where(i < halvings, y @ y, y)
+        return np.where(is_finite, y, np.nan).astype(x.dtype)
 
 
 expm = _analytic(
