@@ -108,12 +108,10 @@ SMALL_PRODUCT = 1 << 19
 # derivatives of several such steps, on ARM: of sigmoid, tanh, sqrt, rsqrt 0.2 to 0.4 for 2**14, 0.3 to 0.6 for 2**15,
 # 0.7 to 2.5 for 2**16.
 TORCH_ARITHMETIC = 1 << 16
-# Arithmetic on dense arrays of one shape, in place or not: sums 0.9 for 2**16, maxima 0.7, sums in place 0.65 (on ARM);
-# 0.9 and 1.1 for 2**18 and 2**19 (in place, on ARM). Adam on a table of 96000 elements takes 1.3 times as long with
-# PyTorch, whose threads have to be woken between NumPy's calls.
-TORCH_DENSE = 1 << 17
-# Functions that are one NumPy loop: exp 1.1 for 2**14, 1.4 for 2**15; log 0.9, 1.2; sin 0.9, 1.1; tanh 0.6, 0.7; relu
-# 1.2, 2.0; and 1.0 to 2.1 for 2**19.
+# Sums in place: 0.65 for 2**16, 0.9 for 2**18, 1.1 for 2**19 (on ARM).
+TORCH_UPDATES = 1 << 17
+# Functions that are one NumPy loop: exp 1.1 for 2**14, 1.4 for 2**15; log 0.9, 1.2; sin 0.9, 1.1; tanh 0.6, 0.7; and
+# 1.0 to 1.5 for 2**19. relu 1.3 for 2**14 and 1.9 for 2**16 (two cores), 0.5 for 2**14 and 0.7 for 2**15 (on ARM).
 TORCH_FUNCTIONS = 1 << 15
 # Functions of several steps: sigmoid 0.8 for 2**12, 1.1 for 2**13, 2.1 for 2**19; silu 0.9, 1.2, 2.6; erf 2.4, 2.6,
 # 4.3; gelu 1.8, 1.8, 3.5. A single call between NumPy's takes longer than one of many, which these are: the step of a
@@ -135,8 +133,7 @@ TORCH_ROWS = 1 << 11
 # (two cores); on ARM 0.9, 1.0 for 2**14, 1.3 for 2**18. If more are wanted, or of longer rows: 2.0 for 2**14, 3.4 for
 # 2**19 (on ARM).
 TORCH_SELECTIONS = 1 << 17
-# Convolutions, of 3 x 3 and 16 channels: 1.9 for 2**10, 1.4 for 2**14, 3.7 for 2**19; with 24 channels, 1.4 for 2**12
-# (on ARM).
+# Convolutions, of 3 x 3 and 16 channels: 1.9 for 2**10, 1.4 for 2**14, 3.7 for 2**19.
 TORCH_WINDOWS = 1 << 11
 # Sums of windows: 1.0 to 1.1; on ARM 0.7 for 2**14, 0.3 for 2**15, 4 for 2**19, and their transposes 0.2, 0.2, 2.3.
 TORCH_WINDOW_SUMS = 1 << 16
@@ -145,9 +142,9 @@ TORCH_SCATTERS = 1 << 9  # added along rows: 1.2 for 2**10, 1.7 for 2**12, 2.2 f
 TORCH_TRANSFORMS = 1 << 10
 # Inverses of a matrix: 0.8 for 2**10, 1.6 for 2**12, 3.2 for 2**14; solutions of linear equations 0.4, 0.8, 1.4.
 TORCH_SOLVERS = 1 << 13
-# Multiplications of a matrix product, or of a batch of them: one thread of OpenBLAS against two of PyTorch: 0.6 for
-# 2**18, 1.3 for 2**21; of a batch of 32 x 32 0.4 for 2**17, 0.6 for 2**19, 2 for 2**21; in the step of a GAN 0.5 for
-# 2**19, of an LSTM 0.8 for 2**20. One thread of PyTorch takes as long as OpenBLAS.
+# Multiplications of a matrix product, or of a batch of them, with two threads of PyTorch: 0.6 for 2**18, 1.0 for 2**21;
+# of a batch of 32 x 32 0.4 for 2**17, 0.7 for 2**19, 1.5 for 2**21. With one thread, on ARM: 0.7 for 2**19, 0.8 for
+# 2**20, 0.9 for 2**23.
 TORCH_PRODUCTS = 3 << 19
 # Elements of the query, of 64 channels: blocks of NumPy against PyTorch, which recomputes the output for the
 # derivative: 0.4 for 2**15, 2.2 to 4 for 2**18, and with derivative 1.2 to 2.

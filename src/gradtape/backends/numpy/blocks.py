@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import blas
 from ..torch.library import IS_ENABLED, REJECTIONS, can_import, on_arrays, torch
-from ..tuning import BLOCK, LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_DENSE, TORCH_PRODUCTS
+from ..tuning import BLOCK, LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_PRODUCTS, TORCH_UPDATES
 from .threads import CORES, together
 
 _UFUNCS: dict[Any, np.ufunc] = {
@@ -124,7 +124,7 @@ def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
     ufunc(total, term, out=total)
 
 
-_MANY = TORCH_DENSE if IS_ENABLED else LARGE
+_MANY = TORCH_UPDATES if IS_ENABLED else LARGE
 
 
 def _by_torch(ufunc: np.ufunc, a: Any, b: Any, out: Any) -> bool:

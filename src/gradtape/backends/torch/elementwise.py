@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tuning import LARGE, SHORT_ROWS, TORCH_ARITHMETIC, TORCH_DENSE, TORCH_FORMULAS, TORCH_FUNCTIONS
+from ..tuning import LARGE, SHORT_ROWS, TORCH_ARITHMETIC, TORCH_FORMULAS, TORCH_FUNCTIONS
 from .library import IS_ENABLED, aten, can_import, on_arrays, torch
 
 # A symbolic trace of an elementwise function: `Formula` in `engine/registry/formula.py`, a layer above; or None.
@@ -205,20 +205,15 @@ def vjp_kernel(name: str, residuals: tuple[str, ...], formula: _Formula) -> Call
 
 
 def is_slower(name: str, arrays: Sequence[Any], is_vjp: bool = False) -> bool:
-    """Whether NumPy computes an op, or its vjp, faster: arithmetic, with one thread of PyTorch or on few elements.
+    """Whether NumPy computes an op, or its vjp, faster: arithmetic, with one thread of PyTorch.
 
-    NumPy's loops over float16 are slow, and so are those along a short axis of broadcast operands; square roots take
-    longer than the start of threads.
+    NumPy's loops over float16 are slow, and so are those along a short axis of broadcast operands.
     """
-    if name not in (_ARITHMETIC_VJPS if is_vjp else _ARITHMETIC) or arrays[0].dtype.char == "e":
+    if torch().get_num_threads() > 1 or name not in (_ARITHMETIC_VJPS if is_vjp else _ARITHMETIC):
         return False
-    has_threads = torch().get_num_threads() > 1
     given = [x for x in arrays if x.shape]
-    if has_threads and (given[0].size >= TORCH_DENSE or name == "sqrt"):
-        return False
-    if all([x.shape == given[0].shape and x.flags.c_contiguous for x in given]):
-        return True
-    return not has_threads and max([x.shape[-1] for x in given]) > SHORT_ROWS
+    is_dense = all([x.shape == given[0].shape and x.flags.c_contiguous for x in given])
+    return (is_dense or max([x.shape[-1] for x in given]) > SHORT_ROWS) and arrays[0].dtype.char != "e"
 
 
 def compile_steps(formula: _Formula) -> Callable[..., Any] | None:
