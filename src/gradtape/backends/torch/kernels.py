@@ -333,6 +333,37 @@ def inverse_deviation(variance: Any, epsilon: float) -> Any:
     )
 
 
+@kernel("normalization_back", TORCH_REDUCTIONS)
+def _normalization_back(t: Any, cotangent: Any, x: Any, mean: Any, variance: Any, scale: Any, *, epsilon: float) -> Any:
+    """All cotangents of a norm whose moments are not those of its input, such as a batch norm of inference."""
+    if not x.numel() or (mean.ndim > 1 and x.dtype not in (t.float32, t.float64)):
+        return None
+    r = inverse_deviation(variance, epsilon)
+    if mean.ndim == 1:
+        of_x, of_scale, of_shift = _back_to_channels(cotangent, x, mean, variance, r, scale, epsilon)
+        factor = r * scale
+        return of_x, -factor * of_shift, (factor * r).mul_(of_scale).mul_(-0.5), of_scale, of_shift
+    ones = t.ones_like(mean.reshape(-1))
+    of_x, weighed, total = _back_to_channels(cotangent * scale, x, mean, variance, r, ones, epsilon)
+    _, of_scale, of_shift = aten("native_layer_norm_backward")(
+        cotangent.contiguous(), x.contiguous(), x.shape[-1:], mean.contiguous(), r.contiguous(), scale, scale,
+        [False, True, True],
+    )  # fmt: skip
+    weighed, total = weighed.view_as(r), total.view_as(r)
+    return of_x, total.mul_(r).neg_(), weighed.mul_(r).mul_(r).mul_(-0.5), of_scale, of_shift
+
+
+def _back_to_channels(cotangent: Any, x: Any, mean: Any, variance: Any, r: Any, scale: Any, epsilon: float) -> Any:
+    """Returns the cotangents of the input, scale and shift of a batch norm of inference; `r` is `1 / deviation`."""
+    rows, mean, variance, r = by_channel(x, mean, variance, r)
+    # The kernel of the host reads the variance, that of a GPU `r`.
+    of_x, of_scale, of_shift = aten("native_batch_norm_backward")(
+        rows_like(cotangent, rows), rows, scale.contiguous(), mean, variance, mean, r, False, epsilon,
+        [True, True, True],
+    )  # fmt: skip
+    return shaped_like(x, of_x), of_scale, of_shift
+
+
 @joint_vjp("normalization", TORCH_REDUCTIONS, 1)
 def _normalization_by_moments_vjp(t: Any, g: Any, x: Any, mean: Any, variance: Any, scale: Any, epsilon: float) -> Any:
     """The cotangents of input, scale and shift of a batch norm of channels, or a layer norm if `mean` has columns."""
