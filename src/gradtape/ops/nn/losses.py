@@ -18,6 +18,7 @@ from ...core.dtypes import FLOAT, NARROW
 from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import elementwise, opaque
 from ...engine.registry.op import sample
+from ..arrays.structure import sum_of
 
 _SMOOTH = FLOAT | NARROW
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
@@ -239,7 +240,8 @@ sigmoid_cross_entropy = elementwise(
 )  # fmt: skip
 
 half_square = opaque(
-    "half_square", lambda xp, x: (x * x).sum(dtype=x.dtype) / 2, vjp=lambda m, g, x: g * x, on=_SMOOTH,
+    "half_square", lambda xp, x: sum_of(xp, x * x, axis=tuple(range(x.ndim))) / 2, on=_SMOOTH,
+    vjp=lambda m, g, x: g * x,
     jvp=lambda m, inputs, y, attrs, ts: m.sum(ts[0] * inputs[0], axis=tuple(range(len(ts[0].dims))), keepdims=False),
     batch=lambda m, size, inputs, flags, attrs: m.sum(
         m.square(inputs[0]), axis=tuple(range(1, len(inputs[0].dims))), keepdims=False
