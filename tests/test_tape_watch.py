@@ -171,3 +171,24 @@ def test_a_tape_in_a_function_watches_what_a_tape_around_the_call_watches():
         outer.watch(x)
         found = slope()
     assert (found.numpy(), outer.gradient(found, x).numpy()) == (12.0, 12.0)
+
+
+@pytest.mark.parametrize("f", [lambda x, c: x * c * c, lambda x, c: tf.square(c) * x, lambda x, c: tf.exp(c) * x])
+def test_a_second_derivative_of_a_tensor_from_outside_that_a_traced_function_watches(f):
+    x, c = tf.constant([1.0, 2.0]), tf.constant([0.5, 0.25])
+
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(c)
+            y = f(x, c)
+        return tape.gradient(y, c)
+
+    def bend(slope):
+        with tf.GradientTape() as tape:
+            tape.watch(c)
+            g = slope(x)
+        return tape.gradient(g, c).numpy()
+
+    traced = tf.function(slope)
+    traced(x)  # traced while no tape watches the tensor
+    np.testing.assert_allclose(bend(traced), bend(slope), rtol=1e-6)

@@ -437,5 +437,5 @@ def living(tracer: Tracers) -> Tracers:
         return None
     key, written, rest = tracer
     rest = living(rest)
-    # The keys of traces and of variable reads are plain objects: these find a tensor's entry again if they need it.
+    # The keys of variable reads are plain objects: these find a tensor's entry again if they need it.
     return (key, written, rest) if type(key) is Key and key() is not None else rest

@@ -23,6 +23,7 @@ from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
 from ...engine.run.protocols import OpLike, Outputs
 from ...engine.run.source_lines import Line, caller
+from ...engine.tape.log import Key
 from ...state.variable import Variable
 from ..ir.dynamic_sizes import DynamicSizes
 from ..ir.effects import assertion, draw
@@ -54,7 +55,7 @@ class Trace(dispatch.Recorder):
 
     def __init__(self, name: str, nested: bool = False, for_xla: bool = False, lazy: bool = False) -> None:
         self.level = dispatch.next_level()
-        self.key = object()
+        self.key = Key(self)
         self.enclosing = around = active_trace()
         if around is not None and around.for_examples is not None:
             raise NeedsExamples(around.for_examples)
