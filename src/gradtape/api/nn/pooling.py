@@ -64,7 +64,7 @@ def _checked_windows(
 ) -> tuple[Any, Any, Any, Any]:
     """Returns window, strides, paddings and dilations of a pooling for each axis of `space`.
 
-    `is_eager`, whether no function is traced, is what else the result depends on: see `checked_paddings`.
+    `checked_paddings` depends on `is_eager`, whether no function is traced, so that a cache needs it as an argument.
     """
     n = len(space)
     window = by_axis(ksize, n, first, "ksize")

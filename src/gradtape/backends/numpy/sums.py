@@ -27,7 +27,7 @@ def sum_along(x: Any, axis: tuple[int, ...]) -> Any:
 
 @lru_cache(maxsize=1024)
 def _way_to_sum(shape: tuple[int, ...], axis: tuple[int, ...]) -> Callable[[Any], Any] | None:
-    """Returns a function that sums contiguous arrays of this shape, which takes as long to find as to run."""
+    """Returns a function that sums contiguous arrays of this shape; cached, since the choice takes as long as a sum."""
     first, end = axis[0], axis[-1] + 1
     if first < 0 or axis != tuple(range(first, end)):
         return None

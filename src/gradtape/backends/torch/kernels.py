@@ -282,7 +282,7 @@ def by_channel(x: Any, *terms: Any) -> list[Any]:
 
 
 def rows_of(x: Any) -> Any:
-    """Returns a tensor whose second axis is the last of `x`, the channels: a matrix, or what an image is a view of."""
+    """Returns `x` with the channels as its second axis: a matrix, or the tensor that an image is a view of."""
     known = getattr(x, windows.CHANNELS_FIRST, None)
     if known is not None:
         return known
@@ -291,7 +291,7 @@ def rows_of(x: Any) -> Any:
 
 
 def rows_like(g: Any, rows: Any) -> Any:
-    """Returns a cotangent of what `rows` was made of in the same form."""
+    """Returns the cotangent of a tensor in the form that `rows_of` returned for it, `rows`."""
     return windows.channels_first(g) if rows.ndim == 4 else g.contiguous().view_as(rows)
 
 

@@ -39,7 +39,7 @@ def torch() -> Any:
 
 @cache
 def aten(name: str) -> Callable[..., Any]:
-    """Returns PyTorch's function `aten::name`, without the one of Python that calls it, where there is one."""
+    """Returns PyTorch's binding of `aten::name`, without its wrapper in Python, which takes longer than a view."""
     found = getattr(torch().ops.aten, name).default
     return getattr(found, "_op", found)
 

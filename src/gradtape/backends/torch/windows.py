@@ -14,7 +14,7 @@ from .library import aten
 
 Axes = tuple[int, ...]
 CHANNELS_LAST = "_channels_last"  # the attribute of a filter with its copy in another layout: see `_filter`
-CHANNELS_FIRST = "_channels_first"  # that of an image with the tensor of which it is a view: see `channels_last`
+CHANNELS_FIRST = "_channels_first"  # an image's attribute: the tensor that it is a view of
 # From this size on, a filter's gradient is copied to the layout in which optimizers have their slots: the steps of an
 # update that read both layouts become slower than the copy.
 _COPIED_FILTER_MIN_ELEMENTS = 1 << 20
