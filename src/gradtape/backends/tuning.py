@@ -12,6 +12,10 @@ DEVICES_ONLY = 1 << 62
 FEW = 1 << 11
 # Elements: `where` of a random mask against three operations on bits: 0.6 for 2048, 2.6 for 8192.
 SELECTED = 1 << 12
+# Elements: an array as malloc returns it against one that begins at a cache line, which takes 2 to 4 us to make: a
+# product 1.0 for 2**15, 1.5 for 2**16. If the array exists: 1.5 for 2**12, 1.7 for 2**14, 2.0 for 2**16.
+ALIGNED = 1 << 16
+ALIGNED_IF_KEPT = 1 << 12
 # Elements: one core against two. Handing a part to another thread takes 11 to 16 us, adding this many elements 100 us.
 LARGE = 1 << 18
 # Elements: a formula of 15 steps on a million elements at once against blocks: 1.4 for 16384, 1.7 for 32768, 1.8 for

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..backends.arrays import ArrayModule
 from ..backends.numpy.blocks import accumulate, combined
+from ..backends.numpy.memory import align
 from ..backends.tuning import UPDATED_IN_PLACE
 from ..core import devices
 from ..core.dtypes import DType
@@ -240,7 +241,7 @@ def host_storage(value: Tensor) -> Storage:
     is that of the tensors that are read: one of the CPUs.
     """
     device = devices.default_device() if devices.here.elsewhere and type(value) is Tensor else devices.HOST
-    return Storage(value.array, value.dtype, (devices.HOST if device.kind == "GPU" else device).name)
+    return Storage(align(value.array), value.dtype, (devices.HOST if device.kind == "GPU" else device).name)
 
 
 storages: dict[type[Tensor], Callable[[Any], Storage]] = {}  # by class of the tensors that are not stored on the host

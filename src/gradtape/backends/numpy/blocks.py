@@ -19,6 +19,7 @@ import numpy as np
 from .. import blas
 from ..torch.library import IS_ENABLED, REJECTIONS, can_import, on_arrays, torch
 from ..tuning import BLOCK, LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_PRODUCTS, TORCH_UPDATES
+from .memory import empty
 from .threads import CORES, together
 
 _UFUNCS: dict[Any, np.ufunc] = {
@@ -50,16 +51,19 @@ def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
 def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
     """Returns an array that `f(*parts of arrays, part of it)` fills on all cores; None if layouts or sizes forbid."""
     large = [a for a in arrays if a.shape]  # the others are scalars
-    if large[0].size < LARGE:
+    shape, is_parallel = large[0].shape, large[0].size >= LARGE
+    if not (is_parallel or isinstance(f, SinglePass)):
         return None
-    shape = large[0].shape
-    if len(arrays) == 2 and len(shape) > 1 and _is_row(arrays[1].shape, shape):
+    if is_parallel and len(arrays) == 2 and len(shape) > 1 and _is_row(arrays[1].shape, shape):
         return _with_row(f, arrays[0], arrays[1].reshape(-1), dtype)
     for a in large:
         if type(a) is not np.ndarray or a.shape != shape or not a.flags.c_contiguous:
             return None
-    out = np.empty(shape, dtype)
-    _in_parts(f, (*arrays, out))
+    out = empty(shape, dtype)
+    if is_parallel:
+        _in_parts(f, (*arrays, out))
+    else:
+        f(*arrays, out)
     return out
 
 
@@ -91,7 +95,7 @@ def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
     repeats = math.gcd(a.size // row.size, max(1, REPEATED_ROW // row.size))
     row = np.tile(row, repeats)
     rows = a.reshape(-1, row.size)
-    out = np.empty(a.shape, dtype)
+    out = empty(a.shape, dtype)
     y = out.reshape(rows.shape)
     share_out(lambda part: f(rows[part], row, y[part]), rows.shape[0], a.size)
     return out
@@ -101,7 +105,7 @@ def combined(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     """Computes `ufunc(a, b)`, a sum or a difference, on all cores where that pays."""
     if type(a) is np.ndarray and a.size >= _MANY and a.dtype == b.dtype:
         if IS_ENABLED and a.shape == b.shape:
-            y = np.empty_like(a)
+            y = empty(a.shape, a.dtype)
             return y if _by_torch(ufunc, a, b, y) else ufunc(a, b, out=y)
         y = run(ufunc, (a, b), a.dtype)
         if y is not None:
@@ -185,7 +189,7 @@ def _stacked_products(a: Any, b: Any) -> Any:
     size = multiplications // PRODUCTS
     if size < LARGE or a.shape[:-2] != b.shape[:-2] or a.dtype != b.dtype:
         return np.matmul(a, b)
-    y = np.empty((*a.shape[:-1], b.shape[-1]), a.dtype)
+    y = empty((*a.shape[:-1], b.shape[-1]), a.dtype)
     share_out(lambda part: np.matmul(a[part], b[part], out=y[part]), len(a), size)
     return y
 
@@ -222,7 +226,7 @@ def _outer(a: Any, b: Any) -> Any:
     size = a.size * b.shape[-1]
     if size < LARGE or a.ndim != 2 or b.ndim != 2 or len(a) != len(b) or a.dtype != b.dtype:
         return np.einsum("...i,...j->...ij", a, b)
-    y = np.empty((*a.shape, b.shape[1]), a.dtype)
+    y = empty((*a.shape, b.shape[1]), a.dtype)
     share_out(lambda part: np.einsum("ni,nj->nij", a[part], b[part], out=y[part]), len(a), size)
     return y
 

@@ -1,4 +1,8 @@
-"""Tunes glibc's malloc to reuse large freed blocks.
+"""Memory of large arrays: `empty` aligns it, and `keep_freed_memory` lets glibc's malloc reuse it.
+
+NumPy's arrays begin at a multiple of 16 bytes. Where vectors have 64 bytes, as on x86, each store to an array that does
+not begin at a multiple of 64 touches two cache lines: a product of 2**16 elements then takes 18 us instead of 9 by
+NumPy, and 13 instead of 8 by PyTorch with two threads. Arguments that are only read matter little.
 
 A tape allocates and frees arrays of a few megabytes all the time. By default glibc returns such memory to the system at
 once and gets it back page by page. If glibc keeps some for reuse, an eager step is faster by a factor of 1.3 for a
@@ -10,11 +14,49 @@ bring their own allocator. `GRADTAPE_MALLOC=default` in the environment leaves m
 from __future__ import annotations
 
 import ctypes
+import math
 import os
+import platform
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..tuning import ALIGNED, ALIGNED_IF_KEPT
 
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3  # from malloc.h
 _KEPT = 256 << 20
 _LARGEST = 32 << 20
+_LINE = 64  # bytes of a cache line and of the longest vector
+_IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
+# Elements from which results, and arrays that are kept, are aligned. On ARM, whose vectors have 16 bytes, none are.
+LEAST_ALIGNED, _LEAST_KEPT = (ALIGNED, ALIGNED_IF_KEPT) if _IS_X86 else (1 << 62, 1 << 62)
+
+
+def empty(shape: Sequence[int], dtype: Any) -> np.ndarray[Any, Any]:
+    """Returns an uninitialized array; a large one begins at a cache line."""
+    return np.empty(shape, dtype) if math.prod(shape) < LEAST_ALIGNED else _aligned(shape, np.dtype(dtype))
+
+
+def copy(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Returns a contiguous copy that many ops may read or write; unless it is small, it begins at a cache line."""
+    if value.size < _LEAST_KEPT or dtype.hasobject:
+        return np.array(value, dtype, order="C")
+    array = _aligned(value.shape, dtype)
+    array[...] = value
+    return array
+
+
+def align(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Returns an array that is about to be kept, or a copy of it that begins at a cache line."""
+    if array.size < _LEAST_KEPT or array.ctypes.data % _LINE == 0:
+        return array
+    return copy(array, array.dtype)
+
+
+def _aligned(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    memory = np.empty(math.prod(shape) * dtype.itemsize + _LINE, np.uint8)
+    return np.ndarray(shape, dtype, memory, -memory.ctypes.data % _LINE)
 
 
 def keep_freed_memory() -> None:

@@ -16,6 +16,7 @@ from numpy import ndarray
 
 from ...backends.arrays import kind_of
 from ...backends.numpy import blocks
+from ...backends.numpy.memory import LEAST_ALIGNED
 from ...backends.torch import elementwise as by_torch
 from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes
@@ -57,7 +58,7 @@ Partial = Callable[..., Any] | str | Mask | ZeroWins | None  # a partial derivat
 
 def _is_small(op: Op) -> str:
     """Source of whether the cotangent `g` of an op is too small for several cores."""
-    return f"type(g) is not ndarray or g.size < {by_torch.vjp_min_elements(op.name)}"
+    return f"type(g) is not ndarray or g.size < {min(by_torch.vjp_min_elements(op.name), LEAST_ALIGNED)}"
 
 
 def _formula(partial: Partial) -> Any:
@@ -168,7 +169,7 @@ def elementwise(
     else:
         kinds = op.kinds & _PLAIN
         other = op.call_on_device = elementwise_device_first(op, general, kinds, to)
-        least = by_torch.min_elements(name)
+        least = min(by_torch.min_elements(name), LEAST_ALIGNED)
         op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, _large(op), least)
     return op.publish()
 
@@ -237,6 +238,7 @@ class _LargeVjp:
         self, op: Op, saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], conjugate: bool
     ) -> None:
         self._name, self._saved, self._partials = op.name, saved, partials
+        self._least = by_torch.vjp_min_elements(op.name)
         products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
         self._rules = [compile_rule("m, g, s", product, **names) for product in products]
         self._kernels = functools.cache(self._compile)
@@ -255,7 +257,7 @@ class _LargeVjp:
         # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
         arrays = [g, *[g if s[k] is None else s[k].array for k in self._saved.tensors]]
         kernel, write = self._kernels(i, g.dtype)
-        if kernel is not None and not by_torch.is_slower(self._name, arrays, is_vjp=True):
+        if kernel is not None and g.size >= self._least and not by_torch.is_slower(self._name, arrays, is_vjp=True):
             value = kernel(*arrays)
             if value is not None:
                 return value
@@ -380,7 +382,7 @@ def _single_input_rule(
 
 def _large(op: Op) -> Callable[..., Any]:
     """Returns `f(dtype, *arrays)`, which runs PyTorch's kernel, or NumPy's in blocks with one buffer for all steps."""
-    kernel = op.numpy
+    kernel, least = op.numpy, by_torch.min_elements(op.name)
 
     @functools.cache
     def kernels(dtype: np.dtype[Any]) -> tuple[Any, Any]:
@@ -394,7 +396,8 @@ def _large(op: Op) -> Callable[..., Any]:
 
     def large(dtype: DType, *arrays: Any) -> Any:
         compute, write = kernels(arrays[0].dtype)
-        if compute is not None and not by_torch.is_slower(op.name, arrays):
+        is_enough = max([a.size for a in arrays]) >= least
+        if is_enough and compute is not None and not by_torch.is_slower(op.name, arrays):
             value = compute(*arrays)
             if value is not None:
                 return value

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy.memory import copy
 from ...core import dtypes, errors
 from ...core.dimension import Dimension
 from ...core.dtypes import DType
@@ -254,7 +255,7 @@ def _from_numpy(value: np.ndarray[Any, Any] | np.generic, dtype: DType | None) -
         value = value.real
     if not value.shape:
         return constant(value.astype(target.numpy)[()], target)
-    return constant(np.array(value, dtype=target.numpy, order="C"), target)
+    return constant(copy(value, target.numpy), target)
 
 
 def _with_sizes(value: object) -> Any:

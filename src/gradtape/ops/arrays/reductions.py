@@ -8,6 +8,7 @@ import numpy as np
 
 from ...backends.arrays import astype, into, is_half, kind_of, numpy_dtype, permuted, size_of
 from ...backends.numpy.blocks import by_rows
+from ...backends.numpy.memory import empty
 from ...backends.tuning import BLOCK, SHORT_ROWS, TURNED_AT_ONCE
 from ...core.dtypes import BOOL, FLOAT, INT, NARROW, NUMERIC
 from ...engine.registry.batching import broadcast_batch
@@ -216,7 +217,7 @@ def _weighed(xp, x, axis, whole):
     n = x.shape[axis]
     if xp is not np or not x.size or not _in_rows(x, axis):
         return whole(x - xp.max(x, axis=axis, keepdims=True), axis) if size_of(x) else x
-    rows, y = x.reshape(-1, n), np.empty(x.shape, x.dtype)
+    rows, y = x.reshape(-1, n), empty(x.shape, x.dtype)
     out = y.reshape(-1, n)
 
     def work(part):
@@ -268,7 +269,7 @@ def _log_softmax_back(xp, cotangent, value, *, axis):
 
 def _in_row_blocks(f, g, y):
     """The array that `f(g, y, out)` fills, given blocks of rows."""
-    out = np.empty(y.shape, y.dtype)
+    out = empty(y.shape, y.dtype)
     gs, ys, outs = (a.reshape(-1, y.shape[-1]) for a in (g, y, out))
     by_rows(lambda part: f(gs[part], ys[part], outs[part]), *ys.shape)
     return out

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.numpy.blocks import by_rows
+from ...backends.numpy.memory import empty
 from ...backends.tuning import BLOCK
 from ...core.dtypes import FLOAT, NARROW, NUMERIC
 from ...engine.registry.batching import broadcast_batch
@@ -48,7 +49,7 @@ def _cumsum(xp, x, *, axis, exclusive=False, reverse=False):
 
 def _cumsum_in_blocks(x, axis, direction):
     """The cumulative sums along an axis that is not the first, on all cores."""
-    y = np.empty(x.shape, x.dtype)
+    y = empty(x.shape, x.dtype)
     shape = (math.prod(x.shape[:axis]), x.shape[axis], -1)
     parts, sums = x.reshape(shape)[:, direction], y.reshape(shape)[:, direction]
 

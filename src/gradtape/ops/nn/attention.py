@@ -22,6 +22,7 @@ import numpy as np
 
 from ...backends.arrays import into
 from ...backends.numpy.blocks import share_out
+from ...backends.numpy.memory import empty
 from ...backends.tuning import ATTENTION_BLOCK, FEW
 from ...core.dtypes import BOOL, FLOAT, NARROW
 from ...engine.registry.batching import broadcast_batch
@@ -237,7 +238,7 @@ def _attention(xp, query, key, value, *extras, scale, causal, biased):
     if xp is not np or count <= ATTENTION_BLOCK:
         seen = _visible(xp, mask, causal, slice(0, q.shape[3]), k.shape[3])
         return _ungrouped(xp, _attend(xp, q, k, v, bias, seen, scale))
-    y = np.empty((*query.shape[:-1], v.shape[-1]), query.dtype)
+    y = empty((*query.shape[:-1], v.shape[-1]), query.dtype)
     grouped = _grouped(np, y, groups)
 
     def work(_, matrices, queries, keys, seen):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...backends.arrays import astype, is_half, size_of
 from ...backends.numpy.blocks import by_rows
+from ...backends.numpy.memory import empty
 from ...backends.tuning import BLOCK, SHORT_ROWS
 from ...core import errors
 from ...core.dtypes import FLOAT, NARROW
@@ -117,7 +118,7 @@ def _in_blocks(f, labels, logits):
         return f(labels, logits)
     _check(labels, logits.shape[-1])
     flat, rows = labels.reshape(-1), logits.reshape(-1, logits.shape[-1])
-    results = np.empty(labels.shape, logits.dtype), np.empty(logits.shape, logits.dtype)
+    results = empty(labels.shape, logits.dtype), empty(logits.shape, logits.dtype)
     filled = results[0].reshape(-1), results[1].reshape(rows.shape)
 
     def work(part):

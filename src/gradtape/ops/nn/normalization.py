@@ -22,6 +22,7 @@ import numpy as np
 
 from ...backends.arrays import into
 from ...backends.numpy.blocks import by_rows
+from ...backends.numpy.memory import empty
 from ...backends.numpy.sums import row_summer, sum_rows
 from ...backends.tuning import BLOCK, CHANNEL_BLOCK, REPEATED_ROW
 from ...core.dtypes import FLOAT, NARROW
@@ -61,7 +62,7 @@ def _layer_norm(xp, x, scale, shift, *, epsilon):
 
     if xp is not np or rows.size <= BLOCK:
         return work(slice(None)).reshape(x.shape)
-    y = np.empty(rows.shape, x.dtype)
+    y = empty(rows.shape, x.dtype)
     by_rows(lambda part: np.copyto(y[part], work(part)), *rows.shape)
     return y.reshape(x.shape)
 
@@ -85,7 +86,7 @@ def _layer_norm_back(xp, cotangent, x, scale, *, epsilon):
     if xp is not np or rows.size <= BLOCK:
         of_x, *others = work(slice(None))
         return of_x.reshape(x.shape), *others
-    of_x = np.empty(rows.shape, x.dtype)
+    of_x = empty(rows.shape, x.dtype)
 
     def kept(part):
         of_x[part], *others = work(part)
@@ -214,7 +215,7 @@ def _in_steps(x, steps):
         rows, terms = x.reshape(-1, x.shape[-1]), [a.reshape(-1, 1) if a.ndim > 1 else a for _, a in steps]
     else:
         rows, *terms = _long_rows(x, *[a for _, a in steps])
-    y = np.empty(rows.shape, x.dtype)
+    y = empty(rows.shape, x.dtype)
     ufuncs = [ufunc for ufunc, _ in steps]
 
     def work(part):
@@ -256,7 +257,7 @@ def _normalization_back(xp, cotangent, x, mean, variance, scale, *, epsilon):
 def _channel_normalization_back(cotangent, x, mean, factor):
     """The product of the cotangent and the factors, and its sums with `x - mean` and alone, of a large array."""
     rows, mean, factor = _long_rows(x, mean, factor)
-    gs, of_x = cotangent.reshape(rows.shape), np.empty(rows.shape, x.dtype)
+    gs, of_x = cotangent.reshape(rows.shape), empty(rows.shape, x.dtype)
 
     def work(part):
         g = gs[part]
@@ -281,7 +282,7 @@ def _row_normalization_back(xp, cotangent, x, mean, r, scale):
     if xp is not np or rows.size <= BLOCK:
         of_x, of_mean, of_variance, *of_rows = work(slice(None))
     else:
-        of_x = np.empty(rows.shape, x.dtype)
+        of_x = empty(rows.shape, x.dtype)
 
         def kept(part):
             of_x[part], *others = work(part)
