@@ -109,9 +109,12 @@ SMALL_PRODUCT = 1 << 19
 # PyTorch's kernels, if it is installed. Elements, and NumPy's time over PyTorch's with conversions on one core; from
 # 2**15 elements on, PyTorch uses several.
 # Arithmetic (add, mul, div, square): 0.3 to 0.4 for 2**14, 0.6 to 0.9 for 2**15, 0.9 to 1.0 for 2**16, 1.0 for 2**19;
-# derivatives of several such steps, on ARM: of sigmoid, tanh, sqrt, rsqrt 0.2 to 0.4 for 2**14, 0.3 to 0.6 for 2**15,
+# two threads, with aligned arrays: 0.6 for 2**16, 2 for 2**18. Adam of 2**16 and 3 * 2**15 elements takes 0.8 of the
+# time with NumPy.
+TORCH_ARITHMETIC = 1 << 17
+# Derivatives of several such steps, on ARM: of sigmoid, tanh, sqrt, rsqrt 0.2 to 0.4 for 2**14, 0.3 to 0.6 for 2**15,
 # 0.7 to 2.5 for 2**16.
-TORCH_ARITHMETIC = 1 << 16
+TORCH_DERIVATIVES = 1 << 16
 # Sums in place: 0.65 for 2**16, 0.9 for 2**18, 1.1 for 2**19 (on ARM).
 TORCH_UPDATES = 1 << 17
 # Functions that are one NumPy loop: exp 1.1 for 2**14, 1.4 for 2**15; log 0.9, 1.2; sin 0.9, 1.1; tanh 0.6, 0.7; and

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tuning import LARGE, SHORT_ROWS, TORCH_ARITHMETIC, TORCH_FORMULAS, TORCH_FUNCTIONS
+from ..tuning import LARGE, SHORT_ROWS, TORCH_ARITHMETIC, TORCH_DERIVATIVES, TORCH_FORMULAS, TORCH_FUNCTIONS
 from .library import IS_ENABLED, aten, can_import, on_arrays, torch
 
 # A symbolic trace of an elementwise function: `Formula` in `engine/registry/formula.py`, a layer above; or None.
@@ -175,7 +175,7 @@ def vjp_min_elements(name: str) -> int:
         return LARGE
     if name in _FORMULA_VJPS:
         return TORCH_FORMULAS
-    return TORCH_FUNCTIONS if name in _FUNCTION_VJPS else TORCH_ARITHMETIC
+    return TORCH_FUNCTIONS if name in _FUNCTION_VJPS else TORCH_DERIVATIVES
 
 
 def forward_kernel(name: str, formula: _Formula, arity: int) -> Callable[..., Any] | None:

@@ -1,0 +1,58 @@
+"""Large arrays begin at cache lines, and hold the same values as others."""
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.backends.numpy import memory
+
+
+@pytest.fixture
+def aligned(monkeypatch):
+    """Aligns all arrays, as on processors with long vectors those of some size."""
+    monkeypatch.setattr(memory, "LEAST_ALIGNED", 0)
+    monkeypatch.setattr(memory, "_LEAST_KEPT", 0)
+
+
+def is_aligned(array):
+    return array.ctypes.data % 64 == 0
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (3, 0, 2), (5, 1, 33)])
+@pytest.mark.parametrize("dtype", ["?", "i1", "e", "f", "d", "D"])
+def test_copies_have_the_values_and_the_layout_of_new_arrays(aligned, shape, dtype):
+    value = np.random.default_rng(0).normal(size=(*shape, 2)).astype(dtype)[..., 0]
+    y = memory.copy(value, np.dtype(dtype))
+    assert is_aligned(y) and y.flags.c_contiguous and y.flags.writeable
+    assert y.shape == value.shape and y.dtype == value.dtype and not np.shares_memory(y, value)
+    np.testing.assert_array_equal(y, value)
+    fresh = memory.empty(shape, dtype)
+    assert is_aligned(fresh) and fresh.shape == shape and fresh.dtype == dtype
+
+
+def test_strings_are_copied_as_objects(aligned):
+    value = np.array([b"a", b"b"], object)
+    assert memory.copy(value, value.dtype).tolist() == [b"a", b"b"]
+
+
+def test_an_aligned_array_is_not_copied(aligned):
+    array = memory.empty((4,), np.float32)
+    assert memory.align(array) is array
+    assert is_aligned(memory.align(array[1:]))
+
+
+def test_variables_are_updated_in_aligned_memory_and_old_reads_keep_their_values(aligned):
+    v = tf.Variable(np.arange(1 << 15, dtype=np.float32)[1:])
+    before = v.numpy().copy()
+    assert is_aligned(v._storage.array)
+    read = v + 0.0
+    alias = v.read_value()
+    v.assign_add(tf.ones_like(v))
+    address = v._storage.array.ctypes.data
+    np.testing.assert_array_equal(alias, before)
+    np.testing.assert_array_equal(read, before)
+    np.testing.assert_array_equal(v, before + 1)
+    del alias
+    v.assign_sub(tf.ones_like(v))
+    assert v._storage.array.ctypes.data == address  # in place
+    np.testing.assert_array_equal(v, before)
