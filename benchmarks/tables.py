@@ -121,7 +121,13 @@ def seconds_shown(seconds: float) -> str:
 EAGER = Table(
     "eager",
     own={"gradtape": "eager"},
-    peers={"PyTorch": ("torch",), "TensorFlow": ("tensorflow",), "JAX": ("jax",), "HIPS autograd": ("autograd",)},
+    peers={
+        "PyTorch": ("torch",),
+        "PyTorch, Adam in single ops": ("torch-tensors",),  # as gradtape's programs and TensorFlow's write it
+        "TensorFlow": ("tensorflow",),
+        "JAX": ("jax",),
+        "HIPS autograd": ("autograd",),
+    },
     titles=WORK_TITLES,
     rounds_of_a_process=4,
     leave_out=frozenset(("jax", work) for work in WORKS if work not in JAX_EAGER),

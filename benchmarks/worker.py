@@ -1,6 +1,6 @@
 """One library, run one way, in one process: reads `QUESTION WORK SECONDS` lines, answers each with a line of JSON.
 
-    python benchmarks/worker.py {gradtape,tensorflow}[-function|-xla] | torch[-compile] | jax[-jit] | autograd
+    python benchmarks/worker.py {gradtape,tensorflow}[-function|-xla] | torch[-compile|-tensors] | jax[-jit] | autograd
     python benchmarks/worker.py {gradtape,tensorflow,jax,torch}-keras[_plain] | {gradtape,tensorflow}-keras2
 
 The first line that it writes lists its works. Questions are `time` (the median seconds of a step), `losses` (of the
