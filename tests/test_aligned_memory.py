@@ -56,3 +56,20 @@ def test_variables_are_updated_in_aligned_memory_and_old_reads_keep_their_values
     v.assign_sub(tf.ones_like(v))
     assert v._storage.array.ctypes.data == address  # in place
     np.testing.assert_array_equal(v, before)
+
+
+def test_compiled_updates_leave_old_reads_alone(aligned):
+    v = tf.Variable(np.zeros((1 << 10, 1 << 10), np.float32))  # large enough that its memory is donated
+    old, array = v.read_value(), v.numpy()
+
+    @tf.function(jit_compile=True)
+    def step(x):
+        v.assign_add(x)
+        return tf.reduce_sum(v)
+
+    x = tf.ones_like(v)
+    for count in range(1, 4):
+        assert step(x) == count * 2.0**20
+    v.assign_add(x)  # in place, on the host
+    assert step(x) == 5 * 2.0**20
+    assert not old.numpy().any() and not array.any() and (x.numpy() == 1).all()
