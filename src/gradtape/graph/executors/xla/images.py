@@ -20,6 +20,7 @@ from ....engine.registry.op import Op
 from ....ops.nn import convolution
 from ....ops.nn.convolution import padded
 from ....ops.nn.patches import taps
+from .structure import place_in_zeros
 from .table import lowering
 
 Sizes = tuple[int, ...]  # one for each spatial axis
@@ -108,15 +109,7 @@ def _spread(
         image = jnp.broadcast_to(part(numbers, *apart), shape).reshape(count, *whole, channels)
     else:
         keys = taps(window, strides, dilations, tuple(sizes))
-        parts = [_between(part(number, *values), key[1:], whole) for number, key in enumerate(keys)]
+        shape = (count, *whole, channels)
+        parts = [place_in_zeros(part(number, *values), key=key, shape=shape) for number, key in enumerate(keys)]
         image = functools.reduce(jnp.add, parts)
     return image[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
-
-
-def _between(x: jax.Array, key: Sequence[slice], whole: Sizes) -> Any:
-    """Pad `x` with zeros around and between its values, so that they are at `key` in an image of size `whole`."""
-    widths = [
-        (s.start, n - s.start - (count - 1) * s.step - 1, s.step - 1) if count else (n, 0, 0)
-        for s, n, count in zip(key, whole, x.shape[1:-1], strict=True)
-    ]
-    return jax.lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), *widths, (0, 0, 0)])

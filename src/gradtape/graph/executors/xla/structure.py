@@ -18,7 +18,7 @@ def _pad(x: jax.Array, *, paddings: Sequence[tuple[int, int]], value: float | No
 
 
 @lowering("place")
-def _place(x: jax.Array, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+def place_in_zeros(x: jax.Array, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """Return zeros of `shape` with `x` at `key`."""
     if Ellipsis in key:
         at = key.index(Ellipsis)
