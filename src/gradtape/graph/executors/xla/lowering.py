@@ -107,7 +107,7 @@ class Lowering:
         def on_host(*arrays: Any) -> Any:
             inputs = list(given)
             for i, x in zip(open_, arrays, strict=True):
-                inputs[i] = _unpacked_on_host(np.asarray(x), node.inputs[i].dtype.numpy)[()]
+                inputs[i] = _unpacked(np.asarray(x, order="C"), node.inputs[i].dtype.numpy)[()]
             try:
                 with performed_as(self.performance):
                     result = node.op.numpy(*(inputs if node.op.moves_data else map(_widened, inputs)), **node.attrs)
@@ -120,7 +120,8 @@ class Lowering:
             except BaseException as error:
                 self.failures.append(error)
                 raise Stop from None
-            return [*(_packed_on_host(y, v.dtype.numpy) for y, v in zip(results, node.outputs, strict=True)), np.True_]
+            typed = [np.asarray(y, v.dtype.numpy, order="C") for y, v in zip(results, node.outputs, strict=True)]
+            return [*map(_packed, typed), np.True_]
 
         arrays = [_packed(jnp.asarray(array(node.inputs[i]))) for i in open_]
         expected.append(jax.ShapeDtypeStruct((), np.bool_))
@@ -159,33 +160,14 @@ def _packed_form(value: Value) -> Any:
     return jax.ShapeDtypeStruct((*value.shape, dtype.itemsize // 4), np.uint32)
 
 
-def _packed(x: jax.Array) -> Any:
-    """Pack an array of the program for a callback."""
-    if not _is_wide(x.dtype):
-        return x
-    if x.dtype == np.complex128:
-        x = jnp.stack([x.real, x.imag], -1)
-        return jax.lax.bitcast_convert_type(x, np.uint32).reshape(*x.shape[:-1], 4)
-    return jax.lax.bitcast_convert_type(x, np.uint32)
+def _packed(x: Any) -> Any:
+    """Pack an array of the program, or of the host, for the other side of a callback."""
+    return x[..., None].view(np.uint32) if _is_wide(x.dtype) else x
 
 
 def _unpacked(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Unpack the result of a callback to an array of the program."""
-    if not _is_wide(dtype):
-        return x
-    if dtype == np.complex128:
-        parts = jax.lax.bitcast_convert_type(x.reshape(*x.shape[:-1], 2, 2), np.float64)
-        return jax.lax.complex(parts[..., 0], parts[..., 1])
-    return jax.lax.bitcast_convert_type(x, dtype)
-
-
-def _packed_on_host(x: Any, dtype: np.dtype[Any]) -> Any:
-    x = np.asarray(x, dtype)
-    return np.ascontiguousarray(x[..., None]).view(np.uint32) if _is_wide(dtype) else x
-
-
-def _unpacked_on_host(x: Any, dtype: np.dtype[Any]) -> Any:
-    return np.ascontiguousarray(x).view(dtype)[..., 0] if _is_wide(dtype) else x
+    """Inverse of `_packed`."""
+    return x.view(dtype)[..., 0] if _is_wide(dtype) else x
 
 
 class Stop(Exception):
