@@ -208,22 +208,13 @@ def stable_argsort(xp: Any, x: Any, axis: int = -1) -> Any:
 
 
 def search_rows(xp: Any, rows: Any, values: Any, side: Literal["left", "right"]) -> Any:
-    """Applies `searchsorted` to each row of `values` in the same row of `rows`; vectorized except for NumPy.
-
-    A binary search over bits: `found` elements are known to precede the value, and steps halve from half the row to
-    one.
-    """
+    """Applies `searchsorted` to each row of `values` in the same row of `rows`; vectorized except for NumPy."""
     if xp is np:
         found = [np.searchsorted(row, value, side=side) for row, value in zip(rows, values, strict=True)]
         return np.stack(found) if found else np.zeros(values.shape, int)
-    size = rows.shape[1]
-    found = xp.zeros(values.shape, np.int64)
-    for bit in reversed(range(size.bit_length())):
-        further = found + (1 << bit)
-        number = xp.take_along_axis(rows, xp.minimum(further, size) - 1, axis=1)
-        before = number <= values if side == "right" else number < values
-        found = xp.where((further <= size) & before, further, found)
-    return found
+    if hasattr(rows, "at"):
+        return xp.vectorize(functools.partial(xp.searchsorted, side=side), signature="(n),(m)->(m)")(rows, values)
+    return xp.searchsorted(rows.contiguous(), values.contiguous(), side=side)  # of copies with a warning otherwise
 
 
 def stacked(xp: Any, *matrices: Any) -> tuple[Any, ...]:

@@ -91,8 +91,3 @@ def _atanh(x: jax.Array) -> Any:
 def _expint(x: jax.Array) -> Any:
     """Fall back to a host callback: JAX's expint does not terminate for some arguments."""
     raise NotImplementedError
-
-
-@lowering("search_sorted")
-def _search_sorted(sequence: jax.Array, values: jax.Array, *, side: str, dtype: np.dtype[Any]) -> Any:
-    return jax.vmap(lambda row, sought: jnp.searchsorted(row, sought, side=side))(sequence, values).astype(dtype)

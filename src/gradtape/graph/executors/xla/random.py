@@ -40,16 +40,3 @@ def _truncated_normal(state: jax.Array, *, shape: tuple[int, ...], dtype: dtypes
     start = jnp.uint64(0), jnp.zeros(groups, int), jnp.zeros((groups, each), float if each == 2 else jnp.float32)
     *_, drawn = jax.lax.while_loop(incomplete, next_block, start)
     return drawn.reshape(-1)[:count].astype(dtype.numpy).reshape(shape)
-
-
-@lowering("random_categorical")
-def _categorical(state: jax.Array, logits: jax.Array, *, count: int, dtype: dtypes.DType) -> Any:
-    rows = logits.shape[0]
-    usable = jnp.isfinite(logits)
-    logits = jnp.where(usable, logits, -jnp.inf).astype(jnp.float64)
-    top = jnp.max(logits, axis=1, keepdims=True, initial=-jnp.inf)
-    weights = jnp.where(usable, jnp.exp(logits - jnp.where(jnp.isfinite(top), top, 0)), 0)
-    cumulative = jnp.cumsum(weights, axis=1)
-    drawn = philox.filled(jnp, state, rows * count, 2, philox.unit_doubles).reshape(rows, count)
-    found = jax.vmap(lambda row, u: jnp.searchsorted(row, u * row[-1], side="right"))(cumulative, drawn)
-    return found.astype(dtype.numpy)
