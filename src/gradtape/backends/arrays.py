@@ -202,11 +202,6 @@ def add_at(xp: Any, array: Any, key: Any, values: Any) -> Any:
     return combine_at(xp, "add", array, key, values)
 
 
-def stable_argsort(xp: Any, x: Any, axis: int = -1) -> Any:
-    """Stable argsort: NumPy needs the option, the sorts of the other libraries are stable."""
-    return np.argsort(x, axis=axis, stable=True) if xp is np else xp.argsort(x, axis=axis)
-
-
 def search_rows(xp: Any, rows: Any, values: Any, side: Literal["left", "right"]) -> Any:
     """Applies `searchsorted` to each row of `values` in the same row of `rows`; vectorized except for NumPy."""
     if xp is np:

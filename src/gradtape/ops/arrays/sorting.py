@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import add_at, astype, kind_of, put, search_rows, size_of, stable_argsort
+from ...backends.arrays import add_at, astype, kind_of, put, search_rows, size_of
 from ...backends.numpy.blocks import by_rows
 from ...backends.tuning import LONG_TO_SORT, WORTH_SELECTING
 from ...core.dtypes import FLOAT, INT, NARROW
@@ -56,8 +56,8 @@ add_along = linear(
 def _argsort(xp, x, *, axis, descending=False):
     """Stable in both directions: equal values keep their order."""
     if not descending:
-        return astype(stable_argsort(xp, x, axis), np.int32)
-    backwards = stable_argsort(xp, xp.flip(x, axis=axis), axis)
+        return astype(xp.argsort(x, axis=axis, stable=True), np.int32)
+    backwards = xp.argsort(xp.flip(x, axis=axis), axis=axis, stable=True)
     return astype(x.shape[axis] - 1 - xp.flip(backwards, axis=axis), np.int32)
 
 
@@ -262,6 +262,4 @@ def _invert_permutation(xp, x):
     return inverse
 
 
-invert_permutation = constant(
-    "invert_permutation", _invert_permutation, on=INT, samples=[sample(np.array([2, 0, 1]))]
-)
+invert_permutation = constant("invert_permutation", _invert_permutation, on=INT, samples=[sample(np.array([2, 0, 1]))])

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from ...backends.arrays import astype, host_only, search_rows, stable_argsort
+from ...backends.arrays import astype, host_only, search_rows
 from ...core import dtypes
 from ...engine.registry.families import constant
 from ...engine.registry.op import sample
@@ -73,7 +73,7 @@ def _truncated_normal(xp, state, *, shape, dtype):
         candidates = numbers(xp, philox.words(xp, state, blocks)).reshape(len(pending), -1)
         inside = xp.abs(candidates) < 2
         done = inside.sum(axis=1) >= each
-        kept = stable_argsort(xp, ~inside[done], 1)[:, :each]
+        kept = xp.argsort(~inside[done], axis=1, stable=True)[:, :each]
         out[pending[done]] = xp.take_along_axis(candidates[done], kept, axis=1)
         pending, tries = pending[~done], 2 * tries
     return astype(out.reshape(-1)[:count], dtype.numpy, copy=False).reshape(shape)
