@@ -194,8 +194,7 @@ class XlaProgram:
         with self._jax.enable_x64(True):
             if compiled.takes_memory:
                 held = tuple([self._jax.numpy.array(x, copy=True) for x in held])
-            draws = [node.op.numpy(**node.attrs) for node in compiled.draws]
-            results = compiled.call(*held, *inputs, *draws, *compiled.constants)
+            results = compiled.call(*held, *_arguments(compiled, inputs))
         return [asarray(y)[()] for y in results[: self._outputs]]
 
     def _held(self) -> list[Any]:

@@ -100,7 +100,7 @@ class Lowering:
         if self.standalone:
             raise NotCompilable(f"{node.op.title} is not available in XLA for its arguments")
         self.on_host.append(node.op.name)
-        expected = [_packed_form(v) for v in node.outputs]
+        forms = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in node.outputs]
         open_ = [i for i, v in enumerate(node.inputs) if v.constant is None]
         given = [v.constant for v in node.inputs]
 
@@ -124,7 +124,7 @@ class Lowering:
             return [*map(_packed, typed), np.True_]
 
         arrays = [_packed(jnp.asarray(array(node.inputs[i]))) for i in open_]
-        expected.append(jax.ShapeDtypeStruct((), np.bool_))
+        expected = [*jax.eval_shape(lambda *ys: list(map(_packed, ys)), *forms), jax.ShapeDtypeStruct((), np.bool_)]
         call = functools.partial(io_callback, ordered=True) if node.effect else jax.pure_callback
         *packed, fits = call(on_host, expected, *arrays)
         results = [_unpacked(y, v.dtype.numpy) for y, v in zip(packed, node.outputs, strict=True)]
@@ -150,14 +150,6 @@ def _widened(x: Any) -> Any:
 
 def _is_wide(dtype: np.dtype[Any]) -> bool:
     return dtype.itemsize >= 8 and dtype != np.complex64
-
-
-def _packed_form(value: Value) -> Any:
-    """The declared shape and dtype of a callback's output."""
-    dtype = value.dtype.numpy
-    if not _is_wide(dtype):
-        return jax.ShapeDtypeStruct(value.shape, dtype)
-    return jax.ShapeDtypeStruct((*value.shape, dtype.itemsize // 4), np.uint32)
 
 
 def _packed(x: Any) -> Any:

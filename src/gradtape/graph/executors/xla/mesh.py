@@ -87,10 +87,8 @@ def make_mesh(devices: Sequence[Any], axes: Sequence[str] = ("replica",), shape:
             f"{len(devices)} devices do not make a mesh of shape {sizes} with the axes {tuple(axes)}. The sizes must "
             "multiply to the number of devices"
         )
-    placed = np.empty(len(devices), object)
-    placed[:] = list(devices)
     auto = (jax.sharding.AxisType.Auto,) * len(sizes)
-    return jax.sharding.Mesh(placed.reshape(sizes), tuple(axes), axis_types=auto)
+    return jax.sharding.Mesh(np.asarray(devices, object).reshape(sizes), tuple(axes), axis_types=auto)
 
 
 def sharding(mesh: Any, *axes: Any) -> Any:
