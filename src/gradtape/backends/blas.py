@@ -55,14 +55,14 @@ class _ThreadCount:
         self._count = count
         self._lock = threading.Lock()
         self._inside = 0  # the number of active blocks
-        self._usual = 1  # the thread count to restore
+        self.usual = 1  # the thread count to restore
 
     def __enter__(self) -> None:
         threads = _threads(self._package)
         with self._lock:
             if not self._inside and threads is not None:
                 read, write = threads
-                self._usual = read()
+                self.usual = read()
                 write(self._count)
             self._inside += 1
 
@@ -71,18 +71,18 @@ class _ThreadCount:
         with self._lock:
             self._inside -= 1
             if not self._inside and threads is not None:
-                threads[1](self._usual)
+                threads[1](self.usual)
+
+
+one_thread_each = _ThreadCount("numpy")  # for matrix products
+one_thread_of_scipy = _ThreadCount("scipy")
 
 
 @cache
 def keep_one_thread() -> _ThreadCount:
     """Makes NumPy's products single-threaded from now on; returns a context in which they use all threads again."""
-    usual = 1
-    if (threads := _threads("numpy")) is not None:
-        read, write = threads
-        usual = read()
-        write(1)
-    return _ThreadCount("numpy", usual)
+    one_thread_each.__enter__()
+    return _ThreadCount("numpy", one_thread_each.usual)
 
 
 class _Decompositions:
@@ -107,7 +107,3 @@ _decompositions = _Decompositions()
 def linalg(xp: Any) -> Any:
     """Returns the functions for decompositions of an array library."""
     return _decompositions if xp is np else xp.linalg
-
-
-one_thread_each = _ThreadCount("numpy")  # for matrix products
-one_thread_of_scipy = _ThreadCount("scipy")
