@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import gradtape as tf
 from gradtape.backends.numpy import blocks
 from gradtape.backends.torch import library
 from gradtape.backends.torch.elementwise import compile_steps, forward_kernel, fused_vjps
-from gradtape.backends.torch.kernels import KERNELS, VJPS, bind_kernel
+from gradtape.backends.torch.kernels import KERNELS, VJPS, WITH_RESIDUALS, bind_kernel, bind_with_residual
 from gradtape.core import dtypes
 from gradtape.engine.registry.formula import neutral, trace_formula
 from gradtape.engine.registry.op import bind, registry
@@ -204,7 +205,7 @@ def test_vjps_on_the_samples_of_ops(name, dtype):
                 g = tuple([tf.constant(rng.standard_normal(z.shape).astype(z.numpy().dtype)) for z in y])
             else:
                 g = tf.constant(np.asarray(rng.standard_normal(y.shape), dtype))
-            s = op.keep(inputs, y, sample.attrs)
+            s = op.keep(inputs, y, {**sample.attrs, "residual": residual_of(name, arrays, sample.attrs)})
             saved = {"g": g, "need": [True] * len(inputs), **dict(zip(op.kept, s, strict=True))}
             found = kernel(*[bare(saved[n]) for n in names])
             if found is None:
@@ -216,6 +217,66 @@ def test_vjps_on_the_samples_of_ops(name, dtype):
                 if a is not None:
                     assert_close(a, b.numpy(), dtype, 4)
     assert computed >= CASES // 2
+
+
+def residual_of(name, arrays, attrs):
+    """What PyTorch's kernel leaves for its vjp, or None."""
+    found = bind_with_residual(WITH_RESIDUALS[name])(*arrays, **attrs) if name in WITH_RESIDUALS else None
+    return None if found is None else found[1]
+
+
+def max_pool(x):
+    return tf.nn.max_pool2d(x, 2, 2, "SAME")
+
+
+def max_pool_of_overlapping_windows(x):
+    return tf.nn.max_pool2d(x, 3, 1, "SAME")
+
+
+def attention(x):
+    return ops.scaled_dot_product_attention(x, x + 1, x * 2, scale=0.5, causal=True, biased=False)
+
+
+@pytest.mark.parametrize("function", [max_pool, max_pool_of_overlapping_windows, attention])
+def test_residuals_change_no_gradient(function):
+    """A tape that keeps the residuals of kernels, one that does not, and the op's own rule agree."""
+    rng = np.random.default_rng(0)
+    x = tf.constant(rng.standard_normal((4, 64, 64, 16)).astype(np.float32))
+    weight = tf.constant(rng.standard_normal(x.shape).astype(np.float32))
+
+    def gradient(**options):
+        with tf.GradientTape(**options) as tape:
+            tape.watch(x)
+            y = function(x)
+            loss = tf.reduce_sum(y * weight[:, : y.shape[1], : y.shape[2]])
+        again = [tape.gradient(loss, x).numpy()] if options.get("persistent") else []
+        return [tape.gradient(loss, x).numpy(), *again]
+
+    kept, *others = [*gradient(), *gradient(persistent=True), *gradient(memory_budget=1 << 40)]
+    for found in others:
+        np.testing.assert_array_equal(found, kept)
+    with tf.GradientTape() as outer:
+        outer.watch(x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+            loss = tf.reduce_sum(y * weight[:, : y.shape[1], : y.shape[2]])
+        first = tape.gradient(loss, x)
+    np.testing.assert_allclose(first, kept, atol=1e-5)
+    assert outer.gradient(first, x).shape == x.shape
+
+
+def test_tapes_keep_residuals_until_they_release_them():
+    x = tf.constant(np.random.default_rng(0).standard_normal((4, 32, 32, 16)).astype(np.float32))
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = max_pool(x)
+    (residual,) = [
+        weakref.ref(s) for saved in tape._log.saved if saved for s in saved if isinstance(s, library.torch().Tensor)
+    ]
+    assert residual().nbytes <= x.numpy().nbytes
+    tape.gradient(y, x)
+    assert residual() is None
 
 
 def bare(x):

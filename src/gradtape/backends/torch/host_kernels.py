@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from .library import can_import, on_arrays, torch
+from .library import REJECTIONS, can_import, on_arrays, torch
 
 
 class HostKernel(NamedTuple):
@@ -19,6 +19,7 @@ class HostKernel(NamedTuple):
 
 
 KERNELS: dict[str, HostKernel] = {}
+WITH_RESIDUALS: dict[str, HostKernel] = {}  # of the kernels that leave something for the vjp
 VJPS: dict[str, HostKernel] = {}
 JOINT_VJPS: dict[str, HostKernel] = {}  # of the ops that have a `JointRule`
 
@@ -36,9 +37,43 @@ def _register(table: dict[str, HostKernel], name: str, min_elements: int, operan
 kernel, vjp, joint_vjp = partial(_register, KERNELS), partial(_register, VJPS), partial(_register, JOINT_VJPS)
 
 
+def kernel_with_residual(name: str, min_elements: int) -> Any:
+    """Registers a function that returns an op's result, and what the vjp of the op takes as its last parameter.
+
+    The parameter's name is `residual`. It is None if the op was not recorded by a tape that keeps it.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        def result(*given: Any, **attrs: Any) -> Any:
+            found = function(*given, **attrs)
+            return None if found is None else found[0]
+
+        kernel(name, min_elements)(result)
+        _register(WITH_RESIDUALS, name, min_elements)(function)
+        return function
+
+    return register
+
+
 def bind_kernel(kernel: HostKernel) -> Callable[..., Any]:
     """Returns a kernel on NumPy arrays; it returns None where PyTorch cannot compute it."""
     return on_arrays(partial(kernel.function, torch())) if can_import() else lambda *arrays, **attrs: None
+
+
+def bind_with_residual(kernel: HostKernel) -> Callable[..., Any]:
+    """Returns a kernel on NumPy arrays that returns an array and the residual; None where PyTorch cannot compute it."""
+    if not can_import():
+        return lambda *arrays, **attrs: None
+    t = torch()
+
+    def run(*arrays: Any, **attrs: Any) -> Any:
+        try:
+            found = kernel.function(t, *map(t.from_numpy, arrays), **attrs)
+            return None if found is None else (found[0].numpy(), found[1])
+        except REJECTIONS:
+            return None
+
+    return run
 
 
 @lru_cache(maxsize=256)

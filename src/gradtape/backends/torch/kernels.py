@@ -30,11 +30,14 @@ from .host_kernels import (
     JOINT_VJPS,
     KERNELS,
     VJPS,
+    WITH_RESIDUALS,
     HostKernel,
     bind_kernel,
+    bind_with_residual,
     cached_on,
     joint_vjp,
     kernel,
+    kernel_with_residual,
     scalar,
     vjp,
 )  # fmt: skip
@@ -42,8 +45,8 @@ from .indices import are_below
 from .library import aten, torch
 
 __all__ = [
-    "JOINT_VJPS", "KERNELS", "VJPS", "HostKernel", "bind_kernel", "by_channel",
-    "inverse_deviation", "rows_of", "shaped_like", "windows",
+    "JOINT_VJPS", "KERNELS", "VJPS", "WITH_RESIDUALS", "HostKernel", "bind_kernel", "bind_with_residual",
+    "by_channel", "inverse_deviation", "rows_of", "shaped_like", "windows",
 ]  # fmt: skip
 Axes = tuple[int, ...]
 _NO_LABEL = -(1 << 63)  # the label that a loss ignores; others that are out of range raise
@@ -111,14 +114,33 @@ def _layer_norm_back(t: Any, cotangent: Any, x: Any, scale: Any, *, epsilon: flo
     return aten("native_layer_norm_backward")(cotangent, x, shape, mean, deviation, scale, shift, [True, True, True])
 
 
-@kernel("scaled_dot_product_attention", TORCH_ATTENTION)
+@kernel_with_residual("scaled_dot_product_attention", TORCH_ATTENTION)
 def _attention(
     t: Any, query: Any, key: Any, value: Any, *extras: Any, scale: float, causal: bool, biased: bool
 ) -> Any:  # fmt: skip
+    """The output, and for the host's fused derivative the output and the logarithms of the sums, by head."""
     if _stores_weights(query, key, value, causal and extras):
         return None
-    y = _attend(t, query, key, value, extras, scale, causal, biased)
-    return y if _is_finite(t, y) else None
+    residual = None
+    if extras or not query.is_cpu or query.shape[2] != key.shape[2]:
+        y = _attend(t, query, key, value, extras, scale, causal, biased)
+    else:
+        heads = [x.contiguous().transpose(1, 2) for x in (query, key, value)]
+        residual = aten("_scaled_dot_product_flash_attention_for_cpu")(*heads, 0.0, causal, scale=scale)
+        y = residual[0].transpose(1, 2).contiguous()
+    return (y, residual) if _is_finite(t, y) else None
+
+
+@vjp("scaled_dot_product_attention", TORCH_ATTENTION)
+def _attention_vjp(
+    t: Any, g: Any, query: Any, key: Any, value: Any, extras: Any, scale: float, causal: bool, residual: Any
+) -> Any:  # fmt: skip
+    if residual is None:
+        return None
+    heads = [x.contiguous().transpose(1, 2) for x in (g, query, key, value)]
+    found = aten("_scaled_dot_product_flash_attention_for_cpu_backward")(*heads, *residual, 0.0, causal, scale=scale)
+    found = [x.transpose(1, 2).contiguous() for x in found]
+    return (*found, *[None] * len(extras)) if all(_is_finite(t, x) for x in found) else None
 
 
 @kernel("scaled_dot_product_attention_back", TORCH_ATTENTION)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..tuning import DEVICES_ONLY, TORCH_WINDOW_SUMS, TORCH_WINDOWS
 from . import host_kernels
-from .host_kernels import cached_on, kernel, vjp
+from .host_kernels import cached_on, kernel, kernel_with_residual, vjp
 from .library import aten
 
 Axes = tuple[int, ...]
@@ -212,23 +212,28 @@ def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> tup
     return windows, (1, *window) if windows is not None and windows.lacks_axis else window
 
 
-@kernel("max_pool", TORCH_WINDOWS)
+@kernel_with_residual("max_pool", TORCH_WINDOWS)
 def _max_pool(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
-    windows, window = _pooling(window, strides, paddings, dilations)
-    if windows is None or not x.numel():
-        return None
-    image = windows.image(t, x, -math.inf)
-    return windows.result(t.max_pool2d(image, window, windows.strides, windows.paddings, windows.dilations))
-
-
-@vjp("max_pool", TORCH_WINDOWS, 1)
-def _max_pool_vjp(t: Any, g: Any, x: Any, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
+    """The maxima, and their positions, which PyTorch computes in any case: with overlapping windows they are large."""
     windows, window = _pooling(window, strides, paddings, dilations)
     if windows is None or not x.numel():
         return None
     image = windows.image(t, x, -math.inf)
     given = (window, windows.strides, windows.paddings, windows.dilations, False)
-    _, positions = t._C._nn.max_pool2d_with_indices(image, *given)
+    y, positions = t._C._nn.max_pool2d_with_indices(image, *given)
+    return windows.result(y), positions if positions.nbytes <= x.nbytes else None
+
+
+@vjp("max_pool", TORCH_WINDOWS, 1)
+def _max_pool_vjp(
+    t: Any, g: Any, x: Any, window: Axes, strides: Axes, paddings: Any, dilations: Axes, residual: Any
+) -> Any:
+    windows, window = _pooling(window, strides, paddings, dilations)
+    if windows is None or not x.numel():
+        return None
+    image = windows.image(t, x, -math.inf)
+    given = (window, windows.strides, windows.paddings, windows.dilations, False)
+    positions = t._C._nn.max_pool2d_with_indices(image, *given)[1] if residual is None else residual
     found = aten("max_pool2d_with_indices_backward")(windows.channels_first(g), image, *given, positions)
     return windows.cotangent(found)
 

@@ -31,7 +31,17 @@ from .batching import broadcast_batch
 from .devices import device_first
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
-from .op import Op, Sample, SingleInputRule, by_torch_first, kernel_arguments, match_dtypes, wire, with_need
+from .op import (
+    Op,
+    Sample,
+    SingleInputRule,
+    by_torch_first,
+    keep_residual,
+    kernel_arguments,
+    match_dtypes,
+    wire,
+    with_need,
+)  # fmt: skip
 from .rules import Residuals, compile_rule, parameters
 
 __all__ = [
@@ -258,7 +268,8 @@ def opaque(
     op.jvp = jvp
     op.batch = batch
     op.rows = rows
-    return _with_fast_path(op).publish()
+    op.call = keep_residual(_with_fast_path(op))
+    return op.publish()
 
 
 def constant(

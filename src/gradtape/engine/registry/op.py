@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.torch.kernels import KERNELS, VJPS, bind_kernel
+from ...backends.torch.kernels import KERNELS, VJPS, WITH_RESIDUALS, bind_kernel, bind_with_residual
 from ...backends.torch.library import IS_ENABLED
-from ...core import dtypes
+from ...core import dtypes, modes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, is_tensor_like
 from ..run import dispatch
@@ -304,12 +304,12 @@ def wire(op: Op, rule: Callable[..., Any], constants: int = 0) -> None:
 
     If all inputs but the first are `constants`, it returns that of the first.
     """
-    residuals = Residuals(op.args, [rule])
+    by_torch = VJPS.get(op.name)
+    functions = [rule] if by_torch is None else [rule, by_torch.function]
+    residuals = Residuals(op.args, functions)  # PyTorch's derivative may name a residual that only its kernel leaves
     op.defer("keep", residuals.keeper)
     op.kept = residuals.names
     several = len(op.args) > 1 or op.variadic
-    by_torch = VJPS.get(op.name)
-    functions = [rule] if by_torch is None else [rule, by_torch.function]
 
     def vjp(arrays: str) -> Callable[..., Any]:
         call = residuals.call("rule", rule, arrays)
@@ -368,6 +368,39 @@ def _with_torch(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
             large = bind_kernel(by_torch)
         y = large(*arrays, **attrs)
         return kernel(*arrays, **attrs) if y is None else y
+
+    return run
+
+
+def keep_residual(op: Op) -> Callable[..., Any]:
+    """Returns a call of an op that saves what PyTorch's kernel leaves for its vjp, if one tape records the op.
+
+    The tape saves it like an attribute named `residual`. A recorder that runs recorded ops again does not take it.
+    """
+    by_torch = WITH_RESIDUALS.get(op.name) if IS_ENABLED else None
+    if by_torch is None:
+        return op.call
+    call, (_, min_elements, _, kinds) = op.call, by_torch
+    run_large = cache(partial(bind_with_residual, by_torch))  # imports PyTorch when it is called
+
+    def run(*inputs: Any, **attrs: Any) -> Any:
+        recorder = dispatch.thread.recorder
+        if recorder is None or not recorder.keeps_residuals or modes.active:
+            return call(*inputs, **attrs)
+        tracked = False
+        for x in inputs:
+            if type(x) is not Tensor or x.dtype is not inputs[0].dtype:
+                return call(*inputs, **attrs)
+            tracked = tracked or x.tracer is not None
+        array = inputs[0].array
+        if not tracked or array.size < min_elements or array.dtype.char not in kinds:
+            return call(*inputs, **attrs)
+        found = run_large()(*[x.array for x in inputs], **attrs)
+        if found is None:
+            return call(*inputs, **attrs)
+        y = Tensor(found[0], inputs[0].dtype)
+        recorder.record(op, inputs, y, {**attrs, "residual": found[1]})
+        return y
 
     return run
 

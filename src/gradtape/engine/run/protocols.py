@@ -103,6 +103,7 @@ class Recorder:
 
     level: float = 0
     key: object = None
+    keeps_residuals = False  # whether it saves what a kernel leaves for its vjp, and never runs a recorded op again
     traces = False  # whether it forwards to the event log itself what it does not record
 
     def unary(self, op: OpLike, x: Tensor, y: Tensor) -> None:

@@ -51,6 +51,7 @@ class BudgetedLog(Log):
     """A log that enforces a memory budget."""
 
     saved: SavedList
+    keeps_residuals = False
     repeats_calls = True
     _store: Store
     _pending: list[Execution | Tensor] | None = None  # ops, and states of draws, not registered yet: all fit the budget

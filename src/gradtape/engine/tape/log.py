@@ -60,6 +60,7 @@ class Log(Recorder):
     the position of the first output.
     """
 
+    keeps_residuals = True
     repeats_calls = False  # whether function calls may be rerun with the recorded results of their side effects
     call_budget: int | None = None  # the bytes that a call's residuals are planned to fit in
     tracks = False  # whether assignments to variables are differentiated: see `assignments`

@@ -14,6 +14,8 @@ NO_ATTRIBUTES: dict[str, Any] = {}
 class NotingLog(Log):
     """A log that keeps an entry for every op, recorded or not."""
 
+    keeps_residuals = False  # a diagnosis runs ops again
+
     def unary(self, op: Any, x: Tensor, y: Tensor, _record: Any = Log.unary) -> None:
         """Records `y = op(x)` for plain tensors."""
         _record(self, op, x, y)
