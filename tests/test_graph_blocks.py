@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from small_graphs import Builder, Effect, names, registry
 
+from gradtape.backends.numpy import programs
 from gradtape.backends.tuning import FEW
 from gradtape.core import dtypes
 from gradtape.graph.executors.numpy import blockwise, fusion
@@ -25,7 +26,7 @@ def eager_to_fuse(monkeypatch):
     """Makes small arrays count as large, and blocks short."""
     monkeypatch.setattr(fusion, "FUSED", 2)
     monkeypatch.setattr(fusion, "_WORK", 0)
-    monkeypatch.setattr(blockwise, "FUSED_BLOCK", 64)
+    monkeypatch.setattr(programs, "BLOCK_BYTES", 64)
     monkeypatch.setattr(blockwise, "REPEATED_ROW", 8)
 
 

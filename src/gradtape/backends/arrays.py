@@ -241,12 +241,12 @@ def positive_part(xp: Any, x: Any) -> Any:
     return np.maximum(x, y, out=y)
 
 
-_BITS = {"f": np.int32, "d": np.int64, "e": np.int16}
+BITS = {"f": np.int32, "d": np.int64, "e": np.int16}
 
 
 def masked(xp: Any, mask: Any, x: Any) -> Any:
     """Returns `x` where `mask` is true and 0 elsewhere, even where `x` is inf or nan."""
-    bits = _BITS.get(x.dtype.char) if xp is np else None
+    bits = BITS.get(x.dtype.char) if xp is np else None
     if bits is None:
         return xp.where(mask, x, 0)
     # Multiplying the bits by one or zero takes an eighth of the time of `where`, whose branches are mispredicted.
@@ -258,7 +258,7 @@ def masked(xp: Any, mask: Any, x: Any) -> Any:
 
 def select(mask: Any, a: Any, b: Any, out: Any) -> None:
     """Writes `where(mask, a, b)` to `out`: NumPy arrays of one shape and dtype of floats, without branches."""
-    bits = _BITS[a.dtype.char]
+    bits = BITS[a.dtype.char]
     y, other = out.view(bits), b.view(bits)
     np.bitwise_xor(a.view(bits), other, out=y)
     np.multiply(y, mask.astype(bits), out=y)
@@ -269,7 +269,7 @@ def can_select(mask: Any, a: Any, b: Any) -> bool:
     """Whether `select` takes these operands, and they are many."""
     if not type(mask) is type(a) is type(b) is np.ndarray or a.size < SELECTED:
         return False
-    return mask.shape == a.shape == b.shape and a.dtype is b.dtype and a.dtype.char in _BITS
+    return mask.shape == a.shape == b.shape and a.dtype is b.dtype and a.dtype.char in BITS
 
 
 def join_parts(xp: Any, real: Any, imag: Any) -> Any:

@@ -19,14 +19,17 @@ ALIGNED_IF_KEPT = 1 << 12
 # Elements: one core against two. Handing a part to another thread takes 11 to 16 us, adding this many elements 100 us.
 LARGE = 1 << 18
 # Elements: a formula of 15 steps on a million elements at once against blocks: 1.4 for 16384, 1.7 for 32768, 1.8 for
-# 65536.
+# 65536. From this many elements on, work of several steps along rows runs in blocks.
 BLOCK = 1 << 15
 # Elements: eight cheap steps of a graph one by one against blocks: 0.6 for 2**15, 0.95 for 2**17, 1.5 for 2**18, 1.9
 # for 2**20; with a column broadcast against the array 1.0 for rows of 2, 1.2 for 8, 1.4 for 16 to 128.
 FUSED = 1 << 17
-# Bytes of each array in such a block. One by one against blocks, of 2**22 elements: 1.4 for 2**15, 1.9 for 2**16, 2.1
-# for 2**17, 2.3 for 2**18, 1.7 for 2**19.
-FUSED_BLOCK = 1 << 17
+# Bytes of each array in a block of such steps. One by one against blocks, of 2**22 elements: 1.4 for 2**15, 1.9 for
+# 2**16, 2.1 for 2**17, 2.3 for 2**18, 1.7 for 2**19. Two threads wait for Python's lock after each step, so that gelu
+# of 2**19 elements takes 1.6 times as long with 2**17 as with 2**19.
+BLOCK_BYTES = 1 << 19
+# Bytes of all arrays and buffers of a block, to stay in the second-level cache of a core.
+CACHE_BYTES = 3 << 19
 # Elements per block for steps along channels, few of which share a block: 2**18 at once against blocks: 0.9 for 2**13
 # to 2**15, 1.0 for 2**17; larger blocks switch threads less often.
 CHANNEL_BLOCK = 1 << 17

@@ -9,23 +9,18 @@ are single-threaded, because OpenBLAS's threads spin while they wait and would o
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from .. import blas
 from ..torch.library import IS_ENABLED, REJECTIONS, can_import, on_arrays, torch
-from ..tuning import BLOCK, LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_PRODUCTS, TORCH_UPDATES
+from ..tuning import LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_PRODUCTS, TORCH_UPDATES
 from .memory import empty
-from .threads import CORES, together
-
-_UFUNCS: dict[Any, np.ufunc] = {
-    operator.add: np.add, operator.sub: np.subtract, operator.mul: np.multiply, operator.truediv: np.divide,
-    operator.neg: np.negative, operator.abs: np.absolute,
-}  # fmt: skip
+from .programs import BlockProgram
+from .threads import CORES, spread
 
 
 class SinglePass:
@@ -42,63 +37,61 @@ class SinglePass:
 
 def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Converts `kernel(*arrays)` to `f(*arrays, out)`, which writes its result to `out`."""
-    ufunc = kernel if isinstance(kernel, np.ufunc) else _UFUNCS.get(kernel)
-    if ufunc is not None:
-        return SinglePass(ufunc, range(ufunc.nin))
+    if isinstance(kernel, np.ufunc):
+        return SinglePass(kernel, range(kernel.nin))
     return lambda *arrays: np.copyto(arrays[-1], kernel(*arrays[:-1]))
 
 
-def run(f: Callable[..., Any], arrays: Sequence[Any], dtype: Any) -> Any:
+def run(f: Callable[..., Any] | BlockProgram, arrays: Sequence[Any], dtype: Any) -> Any:
     """Returns an array that `f(*parts of arrays, part of it)` fills on all cores; None if layouts or sizes forbid."""
-    large = [a for a in arrays if a.shape]  # the others are scalars
-    shape, is_parallel = large[0].shape, large[0].size >= LARGE
-    if not (is_parallel or isinstance(f, SinglePass)):
+    shape = max([a.shape for a in arrays], key=math.prod)
+    size, width = math.prod(shape), 0
+    has_steps = isinstance(f, SinglePass | BlockProgram)
+    if size < LARGE and (not size or not has_steps):
         return None
-    if is_parallel and len(arrays) == 2 and len(shape) > 1 and _is_row(arrays[1].shape, shape):
-        return _with_row(f, arrays[0], arrays[1].reshape(-1), dtype)
-    for a in large:
-        if type(a) is not np.ndarray or a.shape != shape or not a.flags.c_contiguous:
-            return None
-    out = empty(shape, dtype)
-    if is_parallel:
-        _in_parts(f, (*arrays, out))
-    else:
-        f(*arrays, out)
-    return out
-
-
-def _is_row(shape: tuple[int, ...], of: tuple[int, ...]) -> bool:
-    """Whether an array is a single row, `(channels,)` or `(1, 1, 1, channels)`, of an array of shape `of`."""
-    return shape[-1:] == of[-1:] and len(shape) <= len(of) and math.prod(shape) == of[-1] and shape != of
-
-
-def _in_parts(f: Callable[..., Any], arrays: Sequence[Any]) -> None:
-    """Calls `f(*parts of arrays)` on each core; the arrays are contiguous and of one shape, or scalars."""
-    flat = [a.reshape(-1) if a.shape else a for a in arrays]
-    size = flat[-1].size
-    share = -(-size // CORES)
-
-    def part(start: int) -> None:
-        end = min(start + share, size)
-        step = share if isinstance(f, SinglePass | np.ufunc) else BLOCK
-        for i in range(start, end, step):
-            f(*[a[i : min(i + step, end)] if a.shape else a for a in flat])
-
-    together([partial(part, i) for i in range(0, size, share)])
-
-
-def _with_row(f: Callable[..., Any], a: Any, row: Any, dtype: Any) -> Any:
-    """Same as `run` for an array and a row that is broadcast over it, such as a bias."""
-    if not a.flags.c_contiguous or not row.size:
-        return None
+    given = []
+    for a in arrays:
+        if has_steps and a.shape == shape and type(a) is np.ndarray and not any(a.strides):
+            a = a[(0,) * len(shape)]  # a broadcast number, as the first cotangent is
+        elif a.shape == shape:
+            if type(a) is not np.ndarray or not a.flags.c_contiguous:
+                return None
+        elif a.shape:  # not a scalar: a row, `(channels,)` or `(1, 1, 1, channels)`
+            width = shape[-1]
+            if size < LARGE or a.shape[-1] != width or math.prod(a.shape) != width or len(a.shape) > len(shape):
+                return None
+        given.append(a)
+    given.append(out := empty(shape, dtype))
     # NumPy's inner loop runs along the row, so a short row is tiled as far as the array's size allows.
-    repeats = math.gcd(a.size // row.size, max(1, REPEATED_ROW // row.size))
-    row = np.tile(row, repeats)
-    rows = a.reshape(-1, row.size)
-    out = empty(a.shape, dtype)
-    y = out.reshape(rows.shape)
-    share_out(lambda part: f(rows[part], row, y[part]), rows.shape[0], a.size)
+    width *= math.gcd(size // width, max(1, REPEATED_ROW // width)) if width else 0
+    rows = (-1, width) if width else (-1,)
+    cut = [a.shape == shape for a in given]
+    laid = [
+        a.reshape(rows) if flag else np.tile(a.reshape(-1), width // a.size) if a.shape else a
+        for a, flag in zip(given, cut, strict=True)
+    ]
+    in_blocks(f, laid, cut, CORES if size >= LARGE else 1)
     return out
+
+
+def in_blocks(f: Callable[..., Any] | BlockProgram, arrays: Sequence[Any], cut: Sequence[bool], cores: int) -> None:
+    """Calls `f` on blocks of the arrays; those that are not `cut` are passed whole. The last one is, to its first axis.
+
+    A single step runs on the whole part of a core.
+    """
+    count, *row = arrays[-1].shape
+    if isinstance(f, BlockProgram):
+        step = f.block_length(count, math.prod(row), cut, cores)
+    else:
+        step = count if isinstance(f, SinglePass | np.ufunc) else max(1, ROW_BLOCK // math.prod(row))
+
+    def part(here: slice) -> None:
+        call = f.bind((step, *row)) if isinstance(f, BlockProgram) else f
+        for i in range(here.start, here.stop, step):
+            j = min(i + step, here.stop)
+            call(*[a[i:j] if flag else a for a, flag in zip(arrays, cut, strict=True)])
+
+    spread(part, count, min(cores, count))
 
 
 def combined(ufunc: np.ufunc, a: Any, b: Any) -> Any:
@@ -124,7 +117,8 @@ def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
         if _by_torch(ufunc, total, term, total):
             return
         if total.size >= LARGE and total.flags.c_contiguous and term.flags.c_contiguous:
-            return _in_parts(ufunc, (total, term, total))
+            flat = [a.reshape(-1) for a in (total, term, total)]
+            return in_blocks(ufunc, flat, (True, True, True), CORES)
     ufunc(total, term, out=total)
 
 
@@ -152,12 +146,6 @@ def share_out(work: Callable[[slice], Any], count: int, size: int, convolution: 
         return [work(slice(0, count))]
     with blas.one_thread_each:
         return spread(work, count, parts)
-
-
-def spread(work: Callable[[slice], Any], count: int, parts: int) -> list[Any]:
-    """Calls `work` on that many contiguous slices of `range(count)`, each on its own core; returns the results."""
-    share = -(-count // parts)
-    return together([partial(work, slice(i, min(i + share, count))) for i in range(0, count, share)])
 
 
 def by_rows(work: Callable[[slice], Any], count: int, width: int, size: int = ROW_BLOCK) -> list[Any]:

@@ -14,6 +14,7 @@ bring their own allocator. `GRADTAPE_MALLOC=default` in the environment leaves m
 from __future__ import annotations
 
 import ctypes
+import itertools
 import math
 import os
 import platform
@@ -57,6 +58,15 @@ def align(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _aligned(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     memory = np.empty(math.prod(shape) * dtype.itemsize + _LINE, np.uint8)
     return np.ndarray(shape, dtype, memory, -memory.ctypes.data % _LINE)
+
+
+def empty_buffers(shape: Sequence[int], dtypes: Sequence[np.dtype[Any]]) -> list[np.ndarray[Any, Any]]:
+    """Returns uninitialized arrays of one shape, which begin at cache lines, in one piece of memory."""
+    count = math.prod(shape)
+    sizes = [-(-count * dtype.itemsize // _LINE) * _LINE for dtype in dtypes]
+    memory = _aligned((sum(sizes),), np.dtype(np.uint8))
+    ends = itertools.accumulate(sizes)
+    return [np.ndarray(shape, d, memory, end - size) for d, size, end in zip(dtypes, sizes, ends, strict=True)]
 
 
 def keep_freed_memory() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -70,3 +70,9 @@ def together(works: list[Callable[[], Any]]) -> list[Any]:
         if error is not None:
             raise error
     return [results[0], *(result for result, _ in outcomes), *results[1:]]
+
+
+def spread(work: Callable[[slice], Any], count: int, parts: int) -> list[Any]:
+    """Calls `work` on that many contiguous slices of `range(count)`, each on its own core; returns the results."""
+    share = -(-count // parts)
+    return together([partial(work, slice(i, min(i + share, count))) for i in range(0, count, share)])

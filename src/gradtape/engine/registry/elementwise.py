@@ -30,7 +30,7 @@ from .batching import align_ranks
 from .cotangents import pending_sum
 from .devices import elementwise_device_first
 from .examples import aligned_rows
-from .formula import Formula, compile_in_place, neutral, symbolic, trace_formula
+from .formula import Formula, compile_blocks, neutral, symbolic, trace_formula
 from .op import Kernel, Op, Sample, SingleInputRule, bind, kernel_arguments, match_dtypes, sample
 from .rules import Residuals, compile_rule, parameters
 
@@ -266,12 +266,12 @@ class _LargeVjp:
         return product(*arrays) if value is None else value
 
     def _compile(self, i: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-        """Returns PyTorch's kernel of product `i`, and a function that writes it to an array; each may be None."""
+        """Returns PyTorch's kernel of product `i`, and NumPy's steps for `blocks.run`; each may be None."""
         rule, saved, kernel = self._rules[i], self._saved, None
         given = [dtype] * (1 + len(saved.tensors))
         if IS_ENABLED and dtype.char in by_torch.DTYPES:
             kernel = by_torch.vjp_kernel(self._name, saved.names, _trace_product(rule, saved, symbolic, given))
-        return kernel, compile_in_place(_trace_product(rule, saved, raw, given))
+        return kernel, compile_blocks(_trace_product(rule, saved, raw, given), dtype)
 
 
 def _of_arrays(rule: Callable[..., Any], saved: Residuals, s: Sequence[Any], m: Any) -> Callable[..., Any]:
@@ -381,21 +381,20 @@ def _single_input_rule(
 
 
 def _large(op: Op) -> Callable[..., Any]:
-    """Returns `f(dtype, *arrays)`, which runs PyTorch's kernel, or NumPy's in blocks with one buffer for all steps."""
+    """Returns `f(dtype, *arrays)`, which runs PyTorch's kernel, or NumPy's in blocks."""
     kernel, least = op.numpy, by_torch.min_elements(op.name)
 
     @functools.cache
-    def kernels(dtype: np.dtype[Any]) -> tuple[Any, Any]:
-        """Returns PyTorch's kernel, or None, and a function that writes the result to an array."""
-        formula = trace_formula(kernel, [dtype]) if len(op.args) == 1 else None
-        write = compile_in_place(formula) or blocks.into(kernel)
+    def kernels(dtype: np.dtype[Any], to: np.dtype[Any]) -> tuple[Any, Any]:
+        """Returns PyTorch's kernel, or None, and NumPy's steps for `blocks.run`."""
+        write = compile_blocks(trace_formula(kernel, [dtype] * len(op.args)), to) or blocks.into(kernel)
         if not IS_ENABLED or dtype.char not in by_torch.DTYPES:
             return None, write
         formula = trace_formula(bind(op.kernel, neutral), [dtype] * len(op.args))
         return by_torch.forward_kernel(op.name, formula, len(op.args)), write
 
     def large(dtype: DType, *arrays: Any) -> Any:
-        compute, write = kernels(arrays[0].dtype)
+        compute, write = kernels(arrays[0].dtype, dtype.numpy)
         is_enough = arrays[0].size >= least or arrays[-1].size >= least
         if is_enough and compute is not None and not by_torch.is_slower(op.name, arrays):
             value = compute(*arrays)

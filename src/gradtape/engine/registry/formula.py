@@ -1,7 +1,7 @@
 """Formulas: symbolic traces of elementwise kernels as sequences of NumPy function calls.
 
-Executors decompose kernels by them for fusion, and large derivatives use them to write each step in place over the
-previous one. A function that inspects values or shapes cannot be traced and has no formula.
+Executors decompose kernels by them for fusion, and large arrays are computed by them in blocks. A function that
+inspects values or shapes cannot be traced and has no formula.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ...backends.arrays import special
 from ...backends.numpy.blocks import SinglePass
+from ...backends.numpy.programs import SLOW_WITH_NUMBERS, ArrayStep, BlockProgram
 from ...backends.tuning import FEW
 from .op import bind, registry
 
@@ -22,20 +23,11 @@ class NotAFormula(Exception):
     """The function does more than call NumPy functions on its arguments."""
 
 
-class FormulaStep(NamedTuple):
-    """`output = function(*inputs, **attrs)`; inputs that are not symbols are numbers of the dtype it computes with."""
-
-    function: Any
-    inputs: tuple[Any, ...]
-    attrs: dict[str, Any]
-    output: FormulaSymbol
-
-
 class Formula(NamedTuple):
     """The steps from the inputs to the result."""
 
     inputs: tuple[FormulaSymbol, ...]
-    steps: list[FormulaStep]
+    steps: list[ArrayStep]
     result: FormulaSymbol
 
 
@@ -67,7 +59,7 @@ symbolic = _Symbolic()
 
 def trace_formula(f: Callable[..., Any], given: Sequence[Any]) -> Formula | None:
     """Traces `f` on arrays of the dtypes `given`; returns None if it is not a formula."""
-    steps: list[FormulaStep] = []
+    steps: list[ArrayStep] = []
     symbols = tuple([FormulaSymbol(steps, np.ones(1, dtype)) for dtype in given])
     try:
         with np.errstate(all="ignore"):
@@ -77,28 +69,16 @@ def trace_formula(f: Callable[..., Any], given: Sequence[Any]) -> Formula | None
     return Formula(symbols, steps, result) if type(result) is FormulaSymbol else None
 
 
-def compile_in_place(formula: Formula | None) -> Callable[..., None] | None:
-    """Compiles `f(*arrays, out)`, which writes every step to `out`; None if one buffer is not enough."""
-    if formula is None or not formula.steps or formula.result is not formula.steps[-1].output:
+def compile_blocks(formula: Formula | None, dtype: Any) -> Callable[..., None] | BlockProgram | None:
+    """Compiles a formula for `blocks.run`; None if there is none, or its result has another dtype."""
+    if formula is None or not formula.steps or formula.result.dtype != dtype:
         return None
-    before = None
-    for step in formula.steps:
-        made = {x for x in step.inputs if type(x) is FormulaSymbol}.difference(formula.inputs, (before,))
-        before = step.output
-        if made or not isinstance(step.function, np.ufunc) or before.dtype != formula.result.dtype:
-            return None
-    inputs, steps = formula.inputs, [(step.function, step.inputs) for step in formula.steps]
-    if len(steps) == 1:
-        (ufunc, operands), positions = steps[0], {x: i for i, x in enumerate(inputs)}
-        return SinglePass(ufunc, [positions[x] if type(x) is FormulaSymbol else x for x in operands])
-
-    def run(*arrays: Any) -> None:
-        *given, out = arrays
-        known = dict(zip(inputs, given, strict=True))
-        for ufunc, its in steps:
-            ufunc(*[known.get(x, out) if type(x) is FormulaSymbol else x for x in its], out=out)
-
-    return run
+    (step, *others), positions = formula.steps, {x: i for i, x in enumerate(formula.inputs)}
+    operands = [positions.get(x) if type(x) is FormulaSymbol else x for x in step.inputs]
+    is_slow = step.function in SLOW_WITH_NUMBERS and any(type(x) is not int for x in operands)
+    if others or is_slow or not isinstance(step.function, np.ufunc):
+        return BlockProgram(formula.inputs, formula.steps, [formula.result])
+    return SinglePass(step.function, operands)
 
 
 class FormulaSymbol(NDArrayOperatorsMixin):
@@ -107,7 +87,7 @@ class FormulaSymbol(NDArrayOperatorsMixin):
     size = FEW
     __hash__ = object.__hash__  # by identity, since `==` is recorded as a step
 
-    def __init__(self, steps: list[FormulaStep], example: np.ndarray[Any, Any]) -> None:
+    def __init__(self, steps: list[ArrayStep], example: np.ndarray[Any, Any]) -> None:
         self._steps, self._example = steps, example
         self.dtype = example.dtype
 
@@ -117,7 +97,7 @@ class FormulaSymbol(NDArrayOperatorsMixin):
         common = np.result_type(*[x.dtype for x in given if isinstance(x, FormulaSymbol)])
         dtype = example.dtype if function is np.where else common
         y = FormulaSymbol(self._steps, example)
-        self._steps.append(FormulaStep(function, tuple([_input(x, dtype) for x in given]), attrs, y))
+        self._steps.append(ArrayStep(function, tuple([_input(x, dtype) for x in given]), attrs, y))
         return y
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:

@@ -1,7 +1,7 @@
 """Kernel fusion on the CPU: one function for a run of elementwise steps, applied to large arrays block by block.
 
-A block of every array fits the cache, and intermediate values never leave it. Each core gets one contiguous part with
-few large blocks, because every ufunc call briefly takes the GIL.
+A block of every array fits the cache, and intermediate values never leave it: see `backends/numpy/programs.py`. Each
+core gets one contiguous part with few large blocks, because every ufunc call briefly takes the GIL.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ....backends.numpy import blocks
-from ....backends.tuning import FUSED_BLOCK, REPEATED_ROW
+from ....backends.numpy.memory import empty
+from ....backends.numpy.programs import ArrayStep, ArraySymbol, BlockProgram
+from ....backends.tuning import REPEATED_ROW
 from ....engine.registry.op import Unregistered
 from ...ir.graph import Graph, Node, Value
 from ...passes.optimize import dead_code
 from . import lowering
-from .program import ProgramWriter
 
-_CACHE = 3 << 19  # bytes of all arrays of a block
-_WITHIN = 2  # intermediate arrays that are live at a time
 _LONGEST_ROW = 1 << 16  # elements
 _STEPS_IN_CACHE = 4  # this many cached steps take as long as one pass over main memory
 
@@ -75,7 +74,7 @@ class Fused(Unregistered):
     ) -> None:
         self.name = self.title = "_".join(dict.fromkeys(n.op.name for n in members if n.op is not lowering.view))
         self._members, self._given, self._made = members, inputs, outputs
-        self._block = _block_function(members, inputs, outputs)
+        self._program = _program(members, inputs, outputs)
         self._shape = shape = outputs[0].shape
         self._dtypes = [v.dtype.numpy for v in outputs]
         size, width = math.prod(shape), frame.width or 1
@@ -84,20 +83,14 @@ class Fused(Unregistered):
         self._count = size // width
         self._rows = (width,) if frame.width else ()
         self._inputs = [self._layout(v, width) for v in inputs]
-        self._cores = min(cores, self._count)
-        share = -(-self._count // self._cores)
-        largest = max(v.dtype.size for node in members for v in node.outputs) * width
-        arrays = _WITHIN + len(outputs) + sum(cut for _, cut in self._inputs)
-        block = FUSED_BLOCK if cores == 1 else 2 * FUSED_BLOCK  # multithreaded: larger blocks, fewer GIL switches
-        at_once = max(1, min(block, _CACHE // arrays) // largest)
-        self._step = -(-share // -(-share // at_once))
+        self._cores = cores
 
     def for_some(self, wanted: Sequence[bool]) -> Fused:
         """Return the op for a subset of the outputs, computed by the same steps."""
         part = copy(self)
         part._made = [v for v, flag in zip(self._made, wanted, strict=True) if flag]
         part._members = dead_code(Graph("block", tuple(self._given), tuple(self._members), tuple(part._made))).nodes
-        part._block = _block_function(part._members, self._given, part._made)
+        part._program = _program(part._members, self._given, part._made)
         part._dtypes = [v.dtype.numpy for v in part._made]
         return part
 
@@ -121,26 +114,23 @@ class Fused(Unregistered):
 
     def numpy(self, *arrays: Any) -> tuple[Any, ...]:
         """Compute the outputs block by block on all cores."""
-        given = [(lay(x), cut) for x, (lay, cut) in zip(arrays, self._inputs, strict=True)]
-        outputs = tuple([np.empty(self._shape, dtype) for dtype in self._dtypes])
-        written = [y.reshape((self._count, *self._rows)) for y in outputs]
-        step = self._step
-
-        def part(here: slice) -> None:
-            for i in range(here.start, here.stop, step):
-                j = min(i + step, here.stop)
-                self._block(*[x[i:j] if cut else x for x, cut in given], *[y[i:j] for y in written])
-
-        blocks.spread(part, self._count, self._cores)
+        outputs = tuple([empty(self._shape, dtype) for dtype in self._dtypes])
+        laid = [lay(x) for x, (lay, _) in zip(arrays, self._inputs, strict=True)]
+        laid += [y.reshape((self._count, *self._rows)) for y in outputs]
+        cut = [*[cut for _, cut in self._inputs], *[True] * len(outputs)]
+        blocks.in_blocks(self._program, laid, cut, self._cores)
         return outputs
 
 
-def _block_function(members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]) -> Callable[..., None]:
-    """Compile `f(*input_blocks, *output_blocks)`, which computes one block."""
-    targets = {v: f"y{i}" for i, v in enumerate(outputs)}
-    program = ProgramWriter(Graph("block", tuple(inputs), tuple(members), tuple(outputs)), targets)
-    parameters = [*(program.names[v] for v in inputs), *targets.values()]
-    source = "\n    ".join([f"def block({', '.join(parameters)}):", *program.lines])
-    names = {**program.globals, "__name__": __name__}
-    exec(compile(source, "<gradtape block>", "exec"), names)
-    return names.pop("block")
+def _program(members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value]) -> BlockProgram:
+    """Compile the steps from blocks of the inputs to blocks of the outputs."""
+    symbols = {v: ArraySymbol(v.dtype.numpy) for v in (*inputs, *[v for node in members for v in node.outputs])}
+    steps = [
+        ArrayStep(
+            lowering.FUNCTIONS.get(node.op, node.op.numpy),
+            tuple([symbols[v] if v in symbols else np.asarray(v.constant)[()] for v in node.inputs]),
+            node.attrs, symbols[node.outputs[0]],
+        )
+        for node in members
+    ]  # fmt: skip
+    return BlockProgram([symbols[v] for v in inputs], steps, [symbols[v] for v in outputs])

@@ -49,6 +49,7 @@ def cost(node: Node) -> int:
 
 
 _OTHERS = {np.where: where, np.ndarray.view: view, np.ndarray.astype: cast}
+FUNCTIONS: dict[Any, Any] = {op: function for function, op in _OTHERS.items()}  # NumPy's, of primitives that are none
 
 
 @cache

@@ -1,14 +1,13 @@
 """Generates the source of a graph's function: one line per node, which calls its kernel on NumPy arrays.
 
-Each value is deleted after its last use, and a ufunc writes its result into a dead argument where possible. Targets are
-written into arrays that the caller passes in.
+Each value is deleted after its last use, and a ufunc writes its result into a dead argument where possible.
 """
 
 from __future__ import annotations
 
 import keyword
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,27 +28,21 @@ _INFIX = {
 
 
 class ProgramWriter:
-    """The lines of a graph's function, and the kernels and constants that they refer to.
+    """The lines of a graph's function, and the kernels and constants that they refer to."""
 
-    `targets` names arrays that some values are written into. They may be blocks of the values: then the function
-    operates on blocks of all arrays.
-    """
-
-    def __init__(self, graph: Graph, targets: Mapping[Value, str] | None = None) -> None:
+    def __init__(self, graph: Graph) -> None:
         self.names: dict[Value, str] = {v: f"x{i}" for i, v in enumerate(graph.all_inputs)}
         # Names of deleted values, which are used again. A variable for each value would need a frame that fills the
         # chunk of memory from which CPython takes frames: every call would get a new chunk from the system.
         self._free: list[str] = []
-        self._targets = targets or {}
         self.globals: dict[str, Any] = {}
         self.lines: list[str] = []
         self.lined: list[Node] = []
         self._called: dict[Any, str] = {}
-        kept = set(graph.all_inputs) if self._targets else ()
         overwrites = overwritten(graph)
         self._dynamic = dynamic_values(graph)
         for i, (node, unneeded) in enumerate(zip(graph.nodes, graph.unneeded, strict=True)):
-            self._add(node, [v for v in unneeded if v not in kept], overwrites.get(i))
+            self._add(node, unneeded, overwrites.get(i))
 
     def name(self, value: Value, as_array: bool = False) -> str:
         """Return the name of a value; `as_array` makes a scalar constant an array, which ufuncs process faster."""
@@ -63,14 +56,9 @@ class ProgramWriter:
 
     def _add(self, node: Node, dying: Sequence[Value], written: Value | None) -> None:
         out = None if written is None else self.name(written)
-        target = self._targets.get(node.outputs[0]) if node.outputs else None
-        if target is not None and node.op.writes:
-            out = self.names[node.outputs[0]] = target
         made = ", ".join([self.name(v) for v in node.outputs])
         call = self._primitive(node, out) if isinstance(node.op, Primitive) else self._call(node)
         line = f"{made}{',' * node.several} = {call}" if made and made != out else call
-        if target is not None and target != out:
-            line = f"{line}; {self._global(np.copyto, 'copyto')}({target}, {made})"
         released = [self.name(v) for v in dying]
         dead = f"; del {', '.join(released)}" if released else ""
         self._free += released

@@ -1,0 +1,104 @@
+"""Elementwise ops on large arrays: values and derivatives in blocks are those of the kernels on whole arrays."""
+
+import threading
+
+import numpy as np
+import pytest
+from small_graphs import registry
+
+import gradtape as tf
+from gradtape.backends.numpy import blocks, programs
+from gradtape.backends.torch.library import IS_ENABLED
+from gradtape.backends.tuning import LARGE
+from gradtape.core.dtypes import FLOAT
+from gradtape.engine.registry.formula import trace_formula
+
+pytestmark = pytest.mark.skipif(IS_ENABLED, reason="PyTorch has kernels of its own")
+FEWER = 30000  # elements of the pieces of an array, which are few, but have the same formula
+
+
+def is_fast(op):
+    """Whether an op has a fast path, and a formula without SciPy's functions."""
+    if op.family != "elementwise" or op.first is None or not op.kinds & FLOAT:
+        return False
+    formula = trace_formula(op.numpy, [np.dtype(np.float32)] * len(op.args))
+    return formula is not None and all(getattr(np, step.function.__name__, None) for step in formula.steps)
+
+
+OPS = [op for op in registry.values() if is_fast(op)]
+
+
+def spread_out(op, size, dtype, rng):
+    """Numbers of the op's domain, some of them at the ends of the range."""
+    low, high = op.domain
+    x = rng.uniform(low, high, size)
+    x[:7] = (low, high, 0.0, -0.0, np.inf, -np.inf, np.nan)
+    return rng.permutation(x).astype(dtype)
+
+
+def value_and_gradients(op, arrays, cotangent):
+    xs = [tf.constant(x) for x in arrays]
+    with tf.GradientTape() as tape:
+        tape.watch(xs)
+        y = op(*xs)
+    gradients = tape.gradient(y, xs, None if cotangent is None else tf.constant(cotangent))
+    return [y.numpy(), *[g.numpy() for g in gradients if g is not None]]
+
+
+def check(op, arrays, cotangent):
+    """Compares the results for large arrays with those for their pieces."""
+    found = value_and_gradients(op, arrays, cotangent)
+    for piece in np.array_split(np.arange(len(arrays[0])), len(arrays[0]) // FEWER):
+        expected = value_and_gradients(op, [x[piece] for x in arrays], None if cotangent is None else cotangent[piece])
+        for y, of_part in zip(found, expected, strict=True):
+            assert y.dtype == of_part.dtype, op.name
+            np.testing.assert_array_equal(y[piece], of_part, err_msg=op.name)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_values_and_gradients_are_those_of_pieces(dtype, monkeypatch):
+    monkeypatch.setattr(blocks, "CORES", 3)
+    rng = np.random.default_rng(0)
+    for op in OPS:
+        size = LARGE + int(rng.integers(0, FEWER))
+        monkeypatch.setattr(programs, "BLOCK_BYTES", int(rng.integers(1 << 15, 1 << 18)))
+        arrays = [spread_out(op, size, dtype, rng) for _ in op.args]
+        cotangent = rng.standard_normal(size).astype(dtype) if op.name < "m" else None
+        check(op, arrays, cotangent)
+
+
+def test_rows_and_numbers_beside_large_arrays():
+    rng = np.random.default_rng(0)
+    for op in OPS:
+        if len(op.args) == 2:
+            x, row = (rng.uniform(*op.domain, shape).astype(np.float32) for shape in ((LARGE // 64 + 1, 64), (1, 64)))
+            for a, b in ((x, row), (x, row[0]), (row, x), (x, row[0, 0]), (row[0, 0], x)):
+                found, *gradients = value_and_gradients(op, (a, b), None)
+                np.testing.assert_array_equal(found, op.numpy(a, b), err_msg=op.name)
+                terms = value_and_gradients(op, np.broadcast_arrays(a, b), None)[1:]
+                for gradient, of_terms, argument in zip(gradients, terms, (a, b), strict=True):
+                    axes = tuple(range(2 - argument.ndim)) or tuple(np.flatnonzero(np.less(argument.shape, x.shape)))
+                    expected = of_terms.sum(axes, np.float64).reshape(argument.shape)
+                    bound = 1e-4 * abs(of_terms).sum(axes).max()
+                    np.testing.assert_allclose(gradient, expected, 1e-4, bound, err_msg=op.name)
+
+
+def test_several_threads_at_once():
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(LARGE + i).astype(np.float32) for i in range(4)]
+    gelu = registry["gelu"]
+    expected = [value_and_gradients(gelu, (x,), None) for x in arrays]
+    found = [None] * len(arrays)
+
+    def work(i):
+        for _ in range(3):
+            found[i] = value_and_gradients(gelu, (arrays[i],), None)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(arrays))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for ours, theirs in zip(found, expected, strict=True):
+        for a, b in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
