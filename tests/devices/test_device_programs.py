@@ -116,3 +116,28 @@ def test_repeated_steps_compute_what_they_do_on_the_host(seed, dtype, request, m
     assert compiled_sweeps._made
     for mine, value in zip(found, expected, strict=True):
         np.testing.assert_allclose(mine, value, rtol=1e-3, atol=1e-3 if dtype == "float32" else 1e-9)
+
+
+def clipped(scale, dtype):
+    """Returns the norm of slices, views, empty and scalar tensors, and the tensors clipped to a norm of 1.5."""
+    rng = np.random.default_rng(0)
+    x, *others, y = [
+        tf.constant((scale * rng.normal(size=shape)).astype(dtype)) for shape in ((3, 4), (), (0, 2), (5,), (4, 3))
+    ]
+    slices = tf.IndexedSlices(x, tf.constant([2, 0, 2]))
+    (z, _, *rest), norm = tf.clip_by_global_norm([slices, None, *others, tf.transpose(y)], 1.5)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        (recorded,), _ = tf.clip_by_global_norm([x], 1.5)
+    return [part.numpy() for part in (norm, z.values, *rest, tape.gradient(recorded, x))]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("scale", [0.01, 1.0, np.inf])
+def test_clipping_computes_what_it_does_on_the_host(scale, dtype, request):
+    with on_host():
+        expected = clipped(scale, dtype)
+    request.getfixturevalue("gpu")
+    close = 5e-3 if dtype == "float16" else 1e-5
+    for found, value in zip(clipped(scale, dtype), expected, strict=True):
+        np.testing.assert_allclose(found, value, rtol=close, atol=close)

@@ -11,6 +11,7 @@ from ...core.errors import InvalidArgumentError
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, TensorLike
+from ...engine.registry.devices import call_on_all
 from ...engine.run.convert import to_array, to_tensor, to_tensors
 from ...engine.run.namespace import ops
 from ...ops.elementwise import arithmetic
@@ -123,13 +124,12 @@ def clip_by_global_norm(
     limit = _limit(clip_norm, norm)
     scale = limit * ops.minimum(ops.reciprocal(norm), ops.reciprocal(limit))
     scale = ops.where(ops.is_finite(norm), scale, float("nan"))
-    clipped = []
-    for t in t_list:
-        if t is not None:
-            values = to_tensor(t.values if isinstance(t, IndexedSlices) else t)
-            t = _like(t, values * (scale if scale.dtype is values.dtype else cast(scale, values.dtype)))
-        clipped.append(t)
-    return clipped, known
+    values = _values_of(t_list)
+    scaled: Any = call_on_all("scale_arrays", values, scale)
+    if scaled is None:
+        scaled = [x * (scale if scale.dtype is x.dtype else cast(scale, x.dtype)) for x in values]
+    following = iter(scaled)
+    return [None if t is None else _like(t, next(following)) for t in t_list], known
 
 
 def global_norm(t_list: Sequence[TensorLike | None], name: str | None = None) -> Tensor:
@@ -146,20 +146,26 @@ def global_norm(t_list: Sequence[TensorLike | None], name: str | None = None) ->
     np.float32(5.0)
     """
     _check_list(t_list)
-    squares = []
-    for t in t_list:
-        if t is not None:
-            values = t.values if isinstance(t, IndexedSlices) else to_tensor(t)
-            if not values.dtype.is_floating:
-                raise InvalidArgumentError(
-                    f"Value for attr 'T' of {values.dtype.kernel_name()} is not in the list of allowed values: half, "
-                    "bfloat16, float, double [Op:L2Loss]. Use tf.abs or tf.cast first"
-                )
-            squares.append(ops.half_square(values))
-    if not squares:
+    values = _values_of(t_list)
+    if not values:
         return to_tensor(0.0)
+    for x in values:
+        if not x.dtype.is_floating:
+            raise InvalidArgumentError(
+                f"Value for attr 'T' of {x.dtype.kernel_name()} is not in the list of allowed values: half, bfloat16, "
+                "float, double [Op:L2Loss]. Use tf.abs or tf.cast first"
+            )
+    norm: Any = call_on_all("norm_of_arrays", values)
+    if norm is not None:
+        return norm
+    squares = [ops.half_square(x) for x in values]
     total = ops.sum(ops.stack(*to_tensors(squares, "Pack"), axis=0), axis=(0,), keepdims=False)
     return arithmetic.sqrt(2.0 * total)
+
+
+def _values_of(t_list: Sequence[Any]) -> list[Tensor]:
+    """Returns the tensors of a list, those of slices among them."""
+    return [to_tensor(t.values if isinstance(t, IndexedSlices) else t) for t in t_list if t is not None]
 
 
 def _like(t: Any, values: Tensor) -> Any:

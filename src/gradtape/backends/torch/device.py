@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -189,6 +189,16 @@ class TorchModule(ArrayModule):
     def joint_vjp_kernel(self, name: str) -> Callable[..., Any] | None:
         own = JOINT_VJPS.get(name)
         return None if own is None else partial(own.function, torch)
+
+    def norm_of_arrays(self, arrays: Sequence[Any]) -> Any:
+        """Returns the Euclidean norm of the elements of all arrays of single or double precision."""
+        if arrays[0].dtype not in (torch.float32, torch.float64):
+            raise NotImplementedError
+        return torch.linalg.vector_norm(torch.stack(torch._foreach_norm(arrays)))
+
+    def scale_arrays(self, arrays: Sequence[Any], factor: Any) -> Sequence[Any]:
+        """Multiplies all arrays by a scalar."""
+        return torch._foreach_mul(arrays, factor)
 
     def synchronize(self) -> None:
         if self.there.type != "cpu":

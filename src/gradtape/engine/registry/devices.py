@@ -414,6 +414,28 @@ def elementwise_device_first(op: Op, general: Callable[..., Any], kinds: int, to
     return unary if len(op.args) == 1 else binary
 
 
+def call_on_all(method: str, tensors: Sequence[Tensor], *others: Tensor) -> Any:
+    """Calls a method of the array library with all tensors at once, and wraps the arrays that it returns.
+
+    Returns None if the library cannot, if the tensors are not on one device or differ in dtype, or if ops are observed.
+    """
+    first = tensors[0] if tensors else None
+    if type(first) is not DeviceTensor or modes.active or thread.recorder is not None:
+        return None
+    module, dtype = first.module, first.dtype
+    for x in (*tensors, *others):
+        if type(x) is not DeviceTensor or x.module is not module or x.dtype is not dtype:
+            return None
+    try:
+        found = getattr(module, method)([x.buffer for x in tensors], *[x.buffer for x in others])
+    except module.memory_errors as error:
+        raise exhausted(module, f"{len(tensors)} tensors", error) from error
+    except module.refusals:
+        return None
+    is_one = type(found) is module.array_type
+    return on_device(module, found, dtype) if is_one else [on_device(module, y, dtype) for y in found]
+
+
 def _kernels(module: ArrayModule, op: OpLike) -> Kernels:
     """Returns and caches an op's kernels for device arrays; formulas of several steps are fused into one launch."""
     if isinstance(op, Unregistered):  # user code
