@@ -39,7 +39,7 @@ def empty(shape: Sequence[int], dtype: Any) -> np.ndarray[Any, Any]:
     return np.empty(shape, dtype) if math.prod(shape) < LEAST_ALIGNED else _aligned(shape, np.dtype(dtype))
 
 
-def copy(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+def copy(value: np.ndarray[Any, Any] | np.generic, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Returns a contiguous copy that many ops may read or write; unless it is small, it begins at a cache line."""
     if value.size < _LEAST_KEPT or dtype.hasobject:
         return np.array(value, dtype, order="C")
