@@ -102,3 +102,15 @@ def test_several_threads_at_once():
     for ours, theirs in zip(found, expected, strict=True):
         for a, b in zip(ours, theirs, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_a_derivative_with_residuals_of_several_dtypes_uses_each_as_it_is():
+    rng = np.random.default_rng(5)
+    a, b = (tf.constant(rng.normal(size=LARGE + 3).astype(np.float32)) for _ in range(2))
+    mask, cotangent = a > 0, tf.constant(rng.normal(size=LARGE + 3).astype(np.float32))
+    with tf.GradientTape() as tape:
+        tape.watch([a, b])
+        y = tf.where(mask, a, b)
+    of_a, of_b = tape.gradient(y, [a, b], cotangent)
+    np.testing.assert_array_equal(of_a, np.where(mask, cotangent, 0))
+    np.testing.assert_array_equal(of_b, np.where(mask, 0, cotangent))

@@ -256,7 +256,7 @@ class _LargeVjp:
         """Returns the product of `g` and partial derivative `i`."""
         # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
         arrays = [g, *[g if s[k] is None else s[k].array for k in self._saved.tensors]]
-        kernel, write = self._kernels(i, g.dtype)
+        kernel, write = self._kernels(i, *[a.dtype for a in arrays])
         if kernel is not None and g.size >= self._least and not by_torch.is_slower(self._name, arrays, is_vjp=True):
             value = kernel(*arrays)
             if value is not None:
@@ -265,10 +265,10 @@ class _LargeVjp:
         value = blocks.run(write or blocks.into(product), arrays, g.dtype)
         return product(*arrays) if value is None else value
 
-    def _compile(self, i: int, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    def _compile(self, i: int, dtype: np.dtype[Any], *others: np.dtype[Any]) -> tuple[Any, Any]:
         """Returns PyTorch's kernel of product `i`, and NumPy's steps for `blocks.run`; each may be None."""
         rule, saved, kernel = self._rules[i], self._saved, None
-        given = [dtype] * (1 + len(saved.tensors))
+        given = [dtype, *others]
         if IS_ENABLED and dtype.char in by_torch.DTYPES:
             kernel = by_torch.vjp_kernel(self._name, saved.names, _trace_product(rule, saved, symbolic, given))
         return kernel, compile_blocks(_trace_product(rule, saved, raw, given), dtype)
