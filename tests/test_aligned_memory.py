@@ -41,6 +41,12 @@ def test_an_aligned_array_is_not_copied(aligned):
     assert is_aligned(memory.align(array[1:]))
 
 
+def test_the_owner_of_a_view_is_the_aligned_array(aligned):
+    array = memory.empty((4, 8), np.float32)
+    views = array[1:], array.T, array.reshape(-1)[3:].view(np.int32), array[1:].T[2:]
+    assert all(view.base is array for view in views) and array.nbytes == 128
+
+
 def test_variables_are_updated_in_aligned_memory_and_old_reads_keep_their_values(aligned):
     v = tf.Variable(np.arange(1 << 15, dtype=np.float32)[1:])
     before = v.numpy().copy()

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..backends.arrays import ArrayModule
 from ..backends.numpy.blocks import accumulate, combined
-from ..backends.numpy.memory import align
+from ..backends.numpy.memory import AlignedMemory, align
 from ..backends.tuning import UPDATED_IN_PLACE
 from ..core import devices
 from ..core.dtypes import DType
@@ -208,6 +208,8 @@ def is_exclusive(held: list[Any], owners: int = 0) -> bool:
         return True
     # Memory owned by another array, as after `v.assign(tf.reshape(t, ...))`: a view of the array would share its base.
     base = [held[1].base]
+    if type(base[0]) is AlignedMemory:
+        return True
     return type(base[0]) is np.ndarray and base[0].flags.owndata and sys.getrefcount(base[0]) <= 3
 
 

@@ -34,6 +34,13 @@ _IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
 LEAST_ALIGNED, _LEAST_KEPT = (ALIGNED, ALIGNED_IF_KEPT) if _IS_X86 else (1 << 62, 1 << 62)
 
 
+class AlignedMemory(np.ndarray[Any, Any]):
+    """The bytes of an aligned array, and a few more; no other array is a view of it, as NumPy does not skip its class.
+
+    So whoever looks for the array that owns the memory of a view finds the aligned array.
+    """
+
+
 def empty(shape: Sequence[int], dtype: Any) -> np.ndarray[Any, Any]:
     """Returns an uninitialized array; a large one begins at a cache line."""
     return np.empty(shape, dtype) if math.prod(shape) < LEAST_ALIGNED else _aligned(shape, np.dtype(dtype))
@@ -56,7 +63,7 @@ def align(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _aligned(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    memory = np.empty(math.prod(shape) * dtype.itemsize + _LINE, np.uint8)
+    memory = AlignedMemory((math.prod(shape) * dtype.itemsize + _LINE,), np.uint8)
     return np.ndarray(shape, dtype, memory, -memory.ctypes.data % _LINE)
 
 

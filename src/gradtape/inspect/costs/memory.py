@@ -209,7 +209,7 @@ def _array_of(x: Tensor) -> Any:
 
 def _owner(array: Any) -> Any:
     """Returns the array that owns the memory of a view."""
-    while isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
+    while isinstance(array, np.ndarray) and type(array.base) is np.ndarray:
         array = array.base
     return array
 
