@@ -123,13 +123,9 @@ def elementwise(
     must agree in dtype (default: all), `to` the result's dtype. `otherwise` is called first for values that are not
     plain tensors of these kinds; it may return NotImplemented.
     """
-    attrs: tuple[str, ...] = ()
-    if args is not None:
-        names = tuple(args.split())
-    elif isinstance(kernel, str):
+    if args is None and isinstance(kernel, str):
         raise TypeError(f"{name}: needs `args`, the names of the arguments of {kernel!r}")
-    else:
-        names, attrs = kernel_arguments(kernel)
+    names = kernel_arguments(kernel) if args is None else tuple(args.split())
     if set(partials) != {f"d{a}" for a in names}:
         raise TypeError(f"{name}: needs the partials {[f'd{a}' for a in names]}, got {sorted(partials)}")
     ordered = [partials[f"d{a}"] for a in names]
@@ -141,7 +137,7 @@ def elementwise(
     op.nondifferentiable_args = tuple(i for i, partial in enumerate(ordered) if partial is None)
     op.rows = aligned_rows
     matching = tuple(range(len(names))) if same is None else tuple(same)
-    fast_path = not attrs and len(matching) == len(names) <= 2
+    fast_path = not op.attributes and len(matching) == len(names) <= 2
     _differentiate_elementwise(op, ordered, fast_path)
 
     def batch(m: OpNamespace, size: int, inputs: Tensors, flags: Sequence[bool], attributes: Attrs) -> Any:

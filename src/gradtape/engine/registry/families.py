@@ -31,17 +31,7 @@ from .batching import broadcast_batch
 from .devices import device_first
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
-from .op import (
-    Op,
-    Sample,
-    SingleInputRule,
-    by_torch_first,
-    keep_residual,
-    kernel_arguments,
-    match_dtypes,
-    wire,
-    with_need,
-)  # fmt: skip
+from .op import Op, Sample, SingleInputRule, by_torch_first, keep_residual, match_dtypes, wire, with_need
 from .rules import Residuals, compile_rule, parameters
 
 __all__ = [
@@ -73,14 +63,13 @@ def linear(
     `shift(attrs, size)` rewrites the attributes for a leading batch axis; where that is not enough, `batch` is a rule.
     `rows` says how the op treats rows that belong to examples: see `examples.py`.
     """
-    args, _ = kernel_arguments(kernel)
     op = Op(
-        name, kernel, family="linear", args=args, samples=samples, rules=(transpose,), kinds=on, moves_data=moves_data,
+        name, kernel, family="linear", samples=samples, rules=(transpose,), kinds=on, moves_data=moves_data,
         domain=domain,
     )  # fmt: skip
     op.never_aliases = never_aliases
     if transpose is not None:
-        wire(op, transpose, constants=0 if op.variadic else len(args) - 1)
+        wire(op, transpose, constants=0 if op.variadic else len(op.args) - 1)
 
     def jvp(m: OpNamespace, inputs: Tensors, y: Tensor, attrs: Attrs, ts: Sequence[Tensor | None]) -> Any:
         if op.variadic:
@@ -125,10 +114,9 @@ def bilinear(
     on: int = dtypes.NUMERIC,
 ) -> Op:
     """`y = B(a, b)` with the transposes `da(m, g, b, <names>)` and `db(m, g, a, <names>)`; conjugation is automatic."""
-    args, _ = kernel_arguments(kernel)
-    op = Op(name, kernel, family="bilinear", args=args, samples=samples, rules=(da, db), kinds=on)
+    op = Op(name, kernel, family="bilinear", samples=samples, rules=(da, db), kinds=on)
     op.never_aliases = never_aliases
-    residuals = Residuals(args, [da, db])
+    residuals = Residuals(op.args, [da, db])
     op.defer("keep", residuals.keeper)
     op.kept = residuals.names
     op.defer("keep_both", partial(residuals.keeper_of_plain, (da, db)))
@@ -141,7 +129,7 @@ def bilinear(
             value = residuals.lookup(n, arrays)
             # Most values are real float32, for which the call of `conj` is skipped.
             conjugated = f"x if (x := {value}).dtype is single else conj(m, x)"
-            texts.append(f"{n}=({conjugated})" if n in args else f"{n}={value}")
+            texts.append(f"{n}=({conjugated})" if n in op.args else f"{n}={value}")
         return f"{'da' if f is da else 'db'}({', '.join(texts)})"
 
     def both(arrays: str) -> Any:
@@ -205,10 +193,7 @@ def reduction(
 
     The weight receives `y` with the reduced axes kept as size 1.
     """
-    op = Op(
-        name, kernel, family="reduction", args=("x",), samples=samples, rules=(weight,), kinds=on, kinks=kinks,
-        domain=domain,
-    )  # fmt: skip
+    op = Op(name, kernel, family="reduction", samples=samples, rules=(weight,), kinds=on, kinks=kinks, domain=domain)
     needed = parameters(weight)
 
     def weights(m: OpNamespace, x: Operand, y: Operand, axis: tuple[int, ...]) -> Any:
@@ -256,9 +241,8 @@ def opaque(
     without `batch(m, size, inputs, flags, attrs)` a vectorized call is a loop. The kernel of an op that `never_aliases`
     allocates what it returns, unless that is empty: an executor may overwrite it.
     """
-    args, _ = kernel_arguments(kernel)
     op = Op(
-        name, kernel, family="opaque", args=args, samples=samples, rules=(vjp, jvp), kinds=on, kinks=kinks,
+        name, kernel, family="opaque", samples=samples, rules=(vjp, jvp), kinds=on, kinks=kinks,
         moves_data=moves_data, random=random, shaped_by_values=shaped_by_values, domain=domain,
     )  # fmt: skip
     op.never_aliases = never_aliases
@@ -288,9 +272,8 @@ def constant(
 
     The result itself may be a source of gradients, unless the op `detaches` it from tapes.
     """
-    args, _ = kernel_arguments(kernel)
     op = Op(
-        name, kernel, family="constant", args=args, samples=samples, kinds=on, moves_data=moves_data, random=random,
+        name, kernel, family="constant", samples=samples, kinds=on, moves_data=moves_data, random=random,
         shaped_by_values=shaped_by_values,
     )  # fmt: skip
     op.batch = batch

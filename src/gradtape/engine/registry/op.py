@@ -110,7 +110,7 @@ class Op(LazyRules):
         kernel: Kernel,
         *,
         family: str,
-        args: tuple[str, ...],
+        args: tuple[str, ...] | None = None,
         samples: Sequence[Sample],
         rules: Sequence[object] = (),
         domain: tuple[float, float] = (-2.0, 2.0),
@@ -130,8 +130,8 @@ class Op(LazyRules):
         self.family = family
         self.kernel: Any = kernel
         self.definition: tuple[object, ...] = definition
-        self.args = args
-        self.variadic = args[-1].startswith("*")
+        self.args = kernel_arguments(kernel) if args is None else args
+        self.variadic = self.args[-1].startswith("*")
         self.samples = tuple(samples)
         if moves_data and kinds == dtypes.ANY:
             kinds |= dtypes.QUANTIZED
@@ -291,12 +291,11 @@ def named_parameters(f: Callable[..., Any]) -> dict[str, bool]:
     return {name: name not in (function.__kwdefaults__ or ()) for name in names}
 
 
-def kernel_arguments(kernel: Callable[..., Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Returns the tensor arguments of a kernel `f(xp, *arrays, *, attributes)`, and its attributes."""
+def kernel_arguments(kernel: Any) -> tuple[str, ...]:
+    """Returns the names of the tensor arguments of a kernel `f(xp, *arrays, *, attributes)`."""
     code = kernel.__code__
-    count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-    variadic = (f"*{code.co_varnames[named]}",) if code.co_flags & _VARIADIC else ()
-    return code.co_varnames[1:count] + variadic, code.co_varnames[count:named]
+    variadic = (f"*{code.co_varnames[len(parameters(kernel))]}",) if code.co_flags & _VARIADIC else ()
+    return code.co_varnames[1 : code.co_argcount] + variadic
 
 
 def wire(op: Op, rule: Callable[..., Any], constants: int = 0) -> None:
