@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from ...backends.arrays import kind_of
-from ...backends.torch.kernels import VJPS
 from ...core import dtypes
 from ...core.tensor import Tensor
 from ..run import dispatch
@@ -31,7 +30,7 @@ from .batching import broadcast_batch
 from .devices import device_first
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
-from .op import Op, Sample, SingleInputRule, by_torch_first, keep_residual, match_dtypes, wire, with_need
+from .op import Op, Sample, SingleInputRule, compile_vjp, keep_residual, match_dtypes, wire
 from .rules import Residuals, compile_rule, parameters
 
 __all__ = [
@@ -134,10 +133,7 @@ def bilinear(
 
     def both(arrays: str) -> Any:
         first, second = (f"{cotangent(f, arrays)} if parents[{i}] >= 0 else None" for i, f in enumerate((da, db)))
-        body, given = by_torch_first(name, residuals, arrays, f"({first}, {second})", several=True)
-        if given:
-            body = with_need(body, VJPS[name].function)
-        return compile_rule("m, g, s, parents", body, **names, **given)
+        return compile_vjp(name, residuals, arrays, f"({first}, {second})", **names)
 
     def alone(f: Callable[..., Any], arrays: str) -> Any:
         return compile_rule("m, g, s", cotangent(f, arrays), **names)

@@ -303,9 +303,9 @@ def wire(op: Op, rule: Callable[..., Any], constants: int = 0) -> None:
 
     If all inputs but the first are `constants`, it returns that of the first.
     """
-    by_torch = VJPS.get(op.name)
-    functions = [rule] if by_torch is None else [rule, by_torch.function]
-    residuals = Residuals(op.args, functions)  # PyTorch's derivative may name a residual that only its kernel leaves
+    by_torch = [VJPS[op.name].function] if op.name in VJPS else []
+    # PyTorch's derivative may name a residual that only its kernel leaves.
+    residuals = Residuals(op.args, [rule, *by_torch])
     op.defer("keep", residuals.keeper)
     op.kept = residuals.names
     several = len(op.args) > 1 or op.variadic
@@ -313,10 +313,7 @@ def wire(op: Op, rule: Callable[..., Any], constants: int = 0) -> None:
     def vjp(arrays: str) -> Callable[..., Any]:
         call = residuals.call("rule", rule, arrays)
         body = call if several and not constants else f"({call}, {'None, ' * constants})"
-        names: dict[str, Any] = {"rule": rule}
-        body, given = by_torch_first(op.name, residuals, arrays, body, several)
-        names |= given
-        return compile_rule("m, g, s, parents", with_need(body, *functions), **names)
+        return compile_vjp(op.name, residuals, arrays, body, rule, several=several, rule=rule)
 
     op.defer_vjp(vjp)
 
@@ -344,28 +341,19 @@ def match_dtypes(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> li
     return inputs
 
 
-def with_need(body: str, *functions: Callable[..., Any]) -> str:
-    """Source of a vjp that calls functions which may take `need`: whether each argument's cotangent is needed."""
-    asks = any("need" in parameters(f) for f in functions)
-    return f"(lambda need: {body})([p >= 0 for p in parents])" if asks else body
-
-
 def _with_torch(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a kernel that lets PyTorch compute large arrays; `kernel` itself if it cannot."""
     by_torch = KERNELS.get(name) if IS_ENABLED else None
     if by_torch is None:
         return kernel
     _, min_elements, operand, dtypes = by_torch
-    large: Callable[..., Any] | None = None
+    large = cache(partial(bind_kernel, by_torch))  # imports PyTorch when it is called
 
     def run(*arrays: Any, **attrs: Any) -> Any:
-        nonlocal large
         x = arrays[operand]
         if x.size < min_elements or type(x) is not np.ndarray or x.dtype.char not in dtypes:
             return kernel(*arrays, **attrs)
-        if large is None:
-            large = bind_kernel(by_torch)
-        y = large(*arrays, **attrs)
+        y = large()(*arrays, **attrs)
         return kernel(*arrays, **attrs) if y is None else y
 
     return run
@@ -404,22 +392,27 @@ def keep_residual(op: Op) -> Callable[..., Any]:
     return run
 
 
-def by_torch_first(
-    name: str, residuals: Residuals, arrays: str, body: str, several: bool
-) -> tuple[str, dict[str, Any]]:  # fmt: skip
-    """Source of a vjp by PyTorch, for device arrays or for large NumPy arrays, and by `body` where it returns None.
+def compile_vjp(
+    name: str, residuals: Residuals, arrays: str, body: str, *rules: Callable[..., Any], several: bool = True,
+    **names: Any,
+) -> Callable[..., Any]:  # fmt: skip
+    """Compiles the vjp of an op from the source `body`, which calls `rules`; PyTorch's own derivative comes first.
 
-    Also returns the names in it. It is `body` alone if PyTorch has no derivative of the op.
+    That is for device arrays and large NumPy arrays, and returns None for what it does not cover. Rules may take
+    `need`: whether each argument's cotangent is needed.
     """
     kernel = VJPS.get(name)
-    if kernel is None or not (arrays == "buffer" or (arrays == "array" and IS_ENABLED)):
-        return body, {}
-    given = [residuals.lookup(argument, arrays) for argument in parameters(kernel.function)[1:]]
-    _, min_elements, operand, dtypes = kernel
-    applies, own = "(own := m.vjp_kernel(name)) is not None", "own"
-    if arrays == "array":
-        size = f"(x := {given[operand]}).size >= {min_elements}"
-        applies, own = f"{size} and type(x) is ndarray and x.dtype.char in {dtypes!r}", "large()"
-    found = f"(found := {own}({', '.join(given)})) is not None"
-    names = {"name": name, "ndarray": np.ndarray, "large": cache(partial(bind_kernel, kernel))}
-    return f"{'found' if several else '(found,)'} if {applies} and {found} else {body}", names
+    if kernel is not None and (arrays == "buffer" or (arrays == "array" and IS_ENABLED)):
+        rules = (*rules, kernel.function)
+        given = [residuals.lookup(argument, arrays) for argument in parameters(kernel.function)[1:]]
+        _, min_elements, operand, dtypes = kernel
+        applies, own = "(own := m.vjp_kernel(name)) is not None", "own"
+        if arrays == "array":
+            size = f"(x := {given[operand]}).size >= {min_elements}"
+            applies, own = f"{size} and type(x) is ndarray and x.dtype.char in {dtypes!r}", "large()"
+        found = f"(found := {own}({', '.join(given)})) is not None"
+        body = f"{'found' if several else '(found,)'} if {applies} and {found} else {body}"
+        names |= {"name": name, "ndarray": np.ndarray, "large": cache(partial(bind_kernel, kernel))}
+    if any("need" in parameters(f) for f in rules):
+        body = f"(lambda need: {body})([p >= 0 for p in parents])"
+    return compile_rule("m, g, s, parents", body, **names)
