@@ -166,7 +166,8 @@ def elementwise(
         kinds = op.kinds & _PLAIN
         other = op.call_on_device = elementwise_device_first(op, general, kinds, to)
         least = min(by_torch.min_elements(name), LEAST_ALIGNED)
-        op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, _large(op), least)
+        op.large = _large(op)
+        op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, op.large, least)
     return op.publish()
 
 

@@ -146,6 +146,7 @@ class Op(LazyRules):
         self.nondifferentiable_args: tuple[int, ...] = ()  # indices of the arguments without a derivative
         self.small = bind(kernel, np)  # for arrays that are too small for PyTorch's kernel
         self.numpy = _with_torch(name, self.small)
+        self.large: Callable[..., Any] | None = None  # `f(dtype, *arrays)` on all cores, of the elementwise fast path
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw = self.vjp_device = None
         self.keep: Callable[..., tuple[Any, ...]] = keep_nothing

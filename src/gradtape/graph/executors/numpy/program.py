@@ -8,13 +8,14 @@ from __future__ import annotations
 import keyword
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ....backends.numpy import blocks
 from ....backends.tuning import LARGE
 from ....core import dtypes, modes
+from ....engine.registry.op import Op
 from ...ir.dynamic_sizes import dynamic_values
 from ...ir.graph import Graph, GraphOp, Node, Value
 from .buffers import overwritten
@@ -125,22 +126,11 @@ def _kernel(node: Node, dynamic: set[Value]) -> Callable[..., Any]:
     op, kernel = node.op, modes.kernel_of(node.op)
     if any(v.dtype is dtypes.string for v in node.outputs):
         return _of_strings(kernel)
-    if op.family == "elementwise" and not node.attrs and not node.several and node.inputs:
-        first, y = node.inputs[0], node.outputs[0]
-        is_large = math.prod(y.shape) >= LARGE and y not in dynamic
-        if is_large and y.shape == first.shape and len(node.inputs) <= 2:
-            return _on_all_cores(kernel, y.dtype.numpy)
+    if kernel is op.numpy and type(op) is Op and op.large is not None:
+        y = node.outputs[0]
+        if math.prod(y.shape) >= LARGE and y not in dynamic and y.shape == node.inputs[0].shape:
+            return partial(op.large, y.dtype)
     return kernel
-
-
-def _on_all_cores(kernel: Callable[..., Any], dtype: np.dtype[Any]) -> Callable[..., Any]:
-    kernel_into = blocks.into(kernel)
-
-    def run(*arrays: Any) -> Any:
-        y = blocks.run(kernel_into, arrays, dtype)
-        return kernel(*arrays) if y is None else y
-
-    return run
 
 
 def _of_strings(kernel: Callable[..., Any]) -> Callable[..., Any]:
