@@ -35,11 +35,8 @@ lowering("lu")(lambda x: jax.lax.linalg.lu(x)[::2])  # the factors and the permu
 
 @lowering("triangular_solve")
 def _triangular_solve(a: jax.Array, b: jax.Array, *, lower: bool, adjoint: bool) -> Any:
-    batch = jnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a, b = (jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b))
-    return jax.lax.linalg.triangular_solve(
-        a, b, left_side=True, lower=lower, transpose_a=adjoint, conjugate_a=adjoint and jnp.iscomplexobj(a)
-    )
+    options = {"left_side": True, "lower": lower, "transpose_a": adjoint, "conjugate_a": adjoint}
+    return jnp.vectorize(partial(jax.lax.linalg.triangular_solve, **options), signature="(n,n),(n,k)->(n,k)")(a, b)
 
 
 @lowering("erfcinv")

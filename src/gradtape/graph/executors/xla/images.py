@@ -21,7 +21,7 @@ from ....ops.nn import convolution
 from ....ops.nn.convolution import padded
 from ....ops.nn.patches import taps
 from .structure import place_in_zeros
-from .table import lowering
+from .table import in_single, lowering
 
 Sizes = tuple[int, ...]  # one for each spatial axis
 Paddings = Sequence[tuple[int, int]]
@@ -37,9 +37,8 @@ def _is_own(x: jax.Array, window: tuple[int, ...], channels: int, groups: int) -
 
 def _by_kernel(op: Op, a: jax.Array, b: jax.Array, **attrs: Any) -> Any:
     """Run the op's kernel with `jax.numpy`: matrix or elementwise products; half precision accumulates in float32."""
-    if a.dtype.itemsize > 2 or attrs["groups"] == 1:
-        return op.kernel(jnp, a, b, **attrs)
-    return op.kernel(jnp, a.astype(jnp.float32), b.astype(jnp.float32), **attrs).astype(a.dtype)
+    kernel = functools.partial(op.kernel, jnp)
+    return (kernel if attrs["groups"] == 1 else in_single(kernel))(a, b, **attrs)
 
 
 @lowering("conv", half=True)
