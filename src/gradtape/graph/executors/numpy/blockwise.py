@@ -127,7 +127,7 @@ def _program(members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence
     symbols = {v: ArraySymbol(v.dtype.numpy) for v in (*inputs, *[v for node in members for v in node.outputs])}
     steps = [
         ArrayStep(
-            lowering.FUNCTIONS.get(node.op, node.op.numpy),
+            node.op.numpy,
             tuple([symbols[v] if v in symbols else np.asarray(v.constant)[()] for v in node.inputs]),
             node.attrs, symbols[node.outputs[0]],
         )

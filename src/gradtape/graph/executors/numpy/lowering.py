@@ -38,9 +38,9 @@ class Primitive(Unregistered):
         self.never_aliases = name != "view"
 
 
-view = Primitive("view", lambda x, *, dtype: x.view(dtype))
+view = Primitive("view", np.ndarray.view)
 where = Primitive("where", np.where)
-cast = Primitive("astype", lambda x, *, dtype: x.astype(dtype))
+cast = Primitive("astype", np.ndarray.astype)
 
 
 def cost(node: Node) -> int:
@@ -48,8 +48,7 @@ def cost(node: Node) -> int:
     return 0 if node.op is view else 1 if node.op.name in _CHEAP else _EXPENSIVE
 
 
-_OTHERS = {np.where: where, np.ndarray.view: view, np.ndarray.astype: cast}
-FUNCTIONS: dict[Any, Any] = {op: function for function, op in _OTHERS.items()}  # NumPy's, of primitives that are none
+_OTHERS = {op.numpy: op for op in (view, where, cast)}
 
 
 @cache

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from ....core.budgets import readable_bytes
 from ....engine.run.progress import reporting
@@ -22,8 +22,7 @@ _MAX_SLOWDOWN = 6.0  # relative
 _ATTEMPTS = 3  # at a plan whose peak exceeds its target
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """A graph, the peak bytes of a run, and the running time of its rematerialized nodes."""
 
     graph: Graph
