@@ -44,24 +44,29 @@ def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
 
 def run(f: Callable[..., Any] | BlockProgram, arrays: Sequence[Any], dtype: Any) -> Any:
     """Returns an array that `f(*parts of arrays, part of it)` fills on all cores; None if layouts or sizes forbid."""
-    shape = max([a.shape for a in arrays], key=math.prod)
-    size, width = math.prod(shape), 0
-    has_steps = isinstance(f, SinglePass | BlockProgram)
+    first, last = arrays[0], arrays[-1]
+    shape, size = (first.shape, first.size) if first.size >= last.size else (last.shape, last.size)
+    has_steps, width = type(f) is SinglePass or type(f) is BlockProgram, 0
     if size < LARGE and (not size or not has_steps):
         return None
     given = []
     for a in arrays:
-        if has_steps and a.shape == shape and type(a) is np.ndarray and not any(a.strides):
-            a = a[(0,) * len(shape)]  # a broadcast number, as the first cotangent is
-        elif a.shape == shape:
-            if type(a) is not np.ndarray or not a.flags.c_contiguous:
+        if a.shape == shape:
+            if type(a) is not np.ndarray:
                 return None
+            if not a.flags.c_contiguous:
+                if not has_steps or any(a.strides):
+                    return None
+                a = a[(0,) * len(shape)]  # a broadcast number, as the first cotangent is
         elif a.shape:  # not a scalar: a row, `(channels,)` or `(1, 1, 1, channels)`
             width = shape[-1]
-            if size < LARGE or a.shape[-1] != width or math.prod(a.shape) != width or len(a.shape) > len(shape):
+            if size < LARGE or a.shape[-1] != width or a.size != width or len(a.shape) > len(shape):
                 return None
         given.append(a)
     given.append(out := empty(shape, dtype))
+    if size < LARGE and type(f) is SinglePass:
+        f(*given)
+        return out
     # NumPy's inner loop runs along the row, so a short row is tiled as far as the array's size allows.
     width *= math.gcd(size // width, max(1, REPEATED_ROW // width)) if width else 0
     rows = (-1, width) if width else (-1,)

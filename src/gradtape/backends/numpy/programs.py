@@ -133,8 +133,10 @@ class BlockProgram:
                 slots[k] = buffer[:length]
             for k, slot, dtype in views:
                 slots[k] = slots[slot].view(dtype)
-            for function, operands, out in self._operations:
-                function(*[slots[k] for k in operands], out=slots[out])
+            # Python's lock is free for other threads during a call: between two, as little as possible is done.
+            calls = [(f, [slots[k] for k in operands], slots[out]) for f, operands, out in self._operations]
+            for f, arrays, y in calls:
+                f(*arrays, out=y)
 
         return run
 

@@ -39,14 +39,14 @@ def _extreme(xp, x, axis, keepdims, name):
         return y.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
     if xp is np and axis == (x.ndim - 1,) and x.size > BLOCK and x.ndim > 1 and SHORT_ROWS < x.shape[-1]:
         rows = x.reshape(-1, x.shape[-1])
-        parts = by_rows(lambda part: _row_extremes(rows[part], f"arg{name}"), *rows.shape)
+        parts = by_rows(lambda part: row_extremes(rows[part], f"arg{name}"), *rows.shape)
         return np.concatenate(parts).reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
     if xp is np:  # the function and the method are slower ways to call it
         return (np.maximum if name == "max" else np.minimum).reduce(x, axis=axis, keepdims=keepdims)
     return getattr(xp, name)(x, axis=axis, keepdims=keepdims)
 
 
-def _row_extremes(rows, name="argmax"):
+def row_extremes(rows, name="argmax"):
     """The maximum or minimum of each row of a large matrix, as a column.
 
     `argmax` takes half the time of `maximum.reduce`, and finds NaN, too.
@@ -154,7 +154,7 @@ def _logsumexp(xp, x, *, axis, keepdims=False):
 
 
 def _logsumexp_of_rows(rows):
-    top = _row_extremes(rows)
+    top = row_extremes(rows)
     top = np.where(np.isfinite(top), top, np.zeros_like(top))
     e = rows - top
     return np.log(sum_of(np, np.exp(e, out=e), axis=(1,))) + top[:, 0]
@@ -222,7 +222,7 @@ def _weighed(xp, x, axis, whole):
 
     def work(part):
         if n > SHORT_ROWS:
-            whole(np.subtract(rows[part], _row_extremes(rows[part]), out=out[part]), 1)
+            whole(np.subtract(rows[part], row_extremes(rows[part]), out=out[part]), 1)
         else:
             columns = rows[part].T.copy()
             columns -= np.maximum.reduce(columns, axis=0)

@@ -19,6 +19,7 @@ from ...core.dtypes import FLOAT, NARROW
 from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import elementwise, opaque
 from ...engine.registry.op import sample
+from ..arrays.reductions import row_extremes
 from ..arrays.structure import sum_of
 
 _SMOOTH = FLOAT | NARROW
@@ -103,34 +104,43 @@ def _sparse(xp, labels, logits):
     return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]
 
 
-def _losses(labels, logits):
-    z, axis, chosen = _centred(labels, logits)
-    return (np.log(np.add.reduce(np.exp(z), axis=axis)) - z.take(chosen)).reshape(labels.shape)
+def _losses(labels, logits, out=None):
+    z, axis, chosen = _centred(labels, logits, out)
+    if out is None:
+        return (np.log(np.add.reduce(np.exp(z), axis=axis)) - z.take(chosen)).reshape(labels.shape)
+    correct = z.take(chosen)
+    return np.log(sum_of(np, np.exp(z, out=z), axis=(axis,))) - correct
 
 
-def _only_losses(labels, logits):
-    return (_losses(labels, logits),)
+def _only_losses(labels, logits, _):
+    return (_losses(labels, logits, empty(logits.shape, logits.dtype)),)
 
 
-def _in_blocks(f, labels, logits):
-    """`f(labels, logits)`, the losses and perhaps an array like the logits; large arrays in blocks of rows."""
+def _in_blocks(f, labels, logits, *others):
+    """`f(labels, logits, out, *others)`: the losses and perhaps an array like the logits; large ones in blocks of rows.
+
+    `f` may write a block of that array to `out`, unless that is None. `others` have a number for each row.
+    """
     if logits.size <= BLOCK:
-        return f(labels, logits)
+        return f(labels, logits, None, *others)
     _check(labels, logits.shape[-1])
     flat, rows = labels.reshape(-1), logits.reshape(-1, logits.shape[-1])
+    columns = [a.reshape(-1) for a in others]
     results = empty(labels.shape, logits.dtype), empty(logits.shape, logits.dtype)
     filled = results[0].reshape(-1), results[1].reshape(rows.shape)
 
     def work(part):
-        for whole, y in zip(filled, f(flat[part], rows[part]), strict=False):
-            whole[part] = y
+        out = filled[1][part]
+        for whole, y in zip(filled, f(flat[part], rows[part], out, *[a[part] for a in columns]), strict=False):
+            if y is not out:
+                whole[part] = y
 
     by_rows(work, *rows.shape)
     return results
 
 
-def _centred(labels, logits):
-    """The logits minus their maximum, as a new matrix; its class axis; the flat positions of the labels' entries.
+def _centred(labels, logits, out=None):
+    """The logits minus their maximum, as a new matrix or in `out`; its class axis; the flat positions of the labels.
 
     Few classes become its rows, because NumPy reduces along short rows more slowly than across them.
     """
@@ -143,8 +153,8 @@ def _centred(labels, logits):
         z = logits.T.copy()
         z -= np.maximum.reduce(z, axis=0)
         return z, 0, labels * count + _numbers(count)
-    z = logits - np.maximum.reduce(logits, axis=1, keepdims=True)
-    return z, 1, labels + np.arange(0, z.size, classes)
+    top = np.maximum.reduce(logits, axis=1, keepdims=True) if out is None else row_extremes(logits)
+    return np.subtract(logits, top, out=out), 1, labels + np.arange(0, logits.size, classes)
 
 
 @lru_cache(maxsize=16)
@@ -155,9 +165,10 @@ def _numbers(count):
 def sparse_with_softmax(labels, logits):
     """The sparse cross entropies and the softmax of non-empty arrays, which share most of the work."""
 
-    def both(labels, logits):
-        losses, softmax, axis, _ = _with_softmax(labels, logits)
-        return losses, np.ascontiguousarray(softmax if axis else softmax.T).reshape(logits.shape)
+    def both(labels, logits, out):
+        losses, softmax, axis, _ = _with_softmax(labels, logits, out)
+        softmax = softmax if axis else np.ascontiguousarray(softmax.T)
+        return losses, softmax if softmax.shape == logits.shape else softmax.reshape(logits.shape)
 
     return _in_blocks(both, labels, logits)
 
@@ -168,21 +179,25 @@ def sparse_with_slope(labels, logits):
     return losses, np.ascontiguousarray(slope)
 
 
-def _with_slope(labels, logits):
-    """The losses, and the derivative of each with respect to its logits."""
-    losses, slope, axis, chosen = _with_softmax(labels, logits)
-    slope.put(chosen, slope.take(chosen) - 1)
+def _with_slope(labels, logits, out=None, g=None):
+    """The losses, and the derivative of each with respect to its logits, times the numbers `g`."""
+    losses, slope, axis, chosen = _with_softmax(labels, logits, out, g)
+    slope.put(chosen, slope.take(chosen) - (1 if g is None else g))
     slope = slope if axis else slope.T
     return losses, slope if logits.ndim == 2 else slope.reshape(logits.shape)
 
 
-def _with_softmax(labels, logits):
-    """The losses, and the softmax in the layout of `_centred`."""
-    z, axis, chosen = _centred(labels, logits)
+def _with_softmax(labels, logits, out=None, g=None):
+    """The losses, and the softmax, times the numbers `g`, in the layout of `_centred`."""
+    z, axis, chosen = _centred(labels, logits, out)
     correct = z.take(chosen)
     softmax = np.exp(z, out=z)
-    total = np.add.reduce(softmax, axis=axis)
-    softmax /= total if axis == 0 else total[:, None]
+    total = np.add.reduce(softmax, axis=axis) if out is None else sum_of(np, softmax, axis=(axis,))
+    if g is None:
+        softmax /= total if axis == 0 else total[:, None]
+    else:
+        factors = g / total
+        softmax *= factors if axis == 0 else factors[:, None]
     losses = np.log(total) - correct
     return losses if labels.ndim == 1 else losses.reshape(labels.shape), softmax, axis, chosen
 
@@ -198,6 +213,8 @@ def _check(labels, classes):
 
 
 def _sparse_vjp(m, g, labels, logits):
+    if type(logits) is type(g) is np.ndarray and logits.size > BLOCK:
+        return None, _in_blocks(_with_slope, labels, logits, g)[1]
     return None, _column(m, g) * m.sparse_softmax_slope(labels, logits)
 
 

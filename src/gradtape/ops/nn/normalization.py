@@ -39,9 +39,10 @@ def _dots(xp, a, b):
     return np.vecdot(a, b)[:, None] if xp is np else (a * b).sum(axis=-1, keepdims=True)
 
 
-def _normalised(xp, x, sums, epsilon):
-    """The normalized rows of a matrix, newly allocated, and the column r; `sums` sums rows."""
-    z = x - sums(x) / x.shape[1]
+def _normalised(xp, x, sums, epsilon, out=None):
+    """The normalized rows of a matrix, in `out` or newly allocated, and the column r; `sums` sums rows."""
+    mean = sums(x) / x.shape[1]
+    z = x - mean if out is None else np.subtract(x, mean, out=out)
     r = 1 / xp.sqrt(_dots(xp, z, z) / x.shape[1] + epsilon)
     return into(xp.multiply, z, r), r
 
@@ -56,14 +57,14 @@ def _summer(xp, x):
 def _layer_norm(xp, x, scale, shift, *, epsilon):
     rows, sums = x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), _summer(xp, x)
 
-    def work(part):
-        z, _ = _normalised(xp, rows[part], sums, epsilon)
+    def work(part, out=None):
+        z, _ = _normalised(xp, rows[part], sums, epsilon, out)
         return into(xp.add, into(xp.multiply, z, scale), shift)
 
     if xp is not np or rows.size <= BLOCK:
         return work(slice(None)).reshape(x.shape)
     y = empty(rows.shape, x.dtype)
-    by_rows(lambda part: np.copyto(y[part], work(part)), *rows.shape)
+    by_rows(lambda part: work(part, y[part]), *rows.shape)
     return y.reshape(x.shape)
 
 
@@ -192,12 +193,19 @@ def _long_rows(x, *rows):
 
 
 def _repeated(row, repeats):
+    if row.ndim > 1:
+        return row.reshape(-1, 1)  # a column
     return np.broadcast_to(row, (repeats, row.size)).reshape(-1)  # `tile` takes several times as long
 
 
 def _sum_channels(terms, channels):
     """The sums of each channel, from those of blocks of long rows."""
     return np.add.reduce(sum(terms).reshape(-1, channels), axis=0)
+
+
+def _into_new(ufunc, block, other):
+    """`ufunc(block, other)` in a new array that begins at a cache line."""
+    return ufunc(block, other, out=empty(block.shape, block.dtype))
 
 
 def _column_sums(rows):
@@ -211,19 +219,18 @@ def _has_columns(x, centre):
 
 def _in_steps(x, steps):
     """Applies `(ufunc, row or column)` one after the other to the rows of a large array, in blocks on all cores."""
-    if any(len(a.shape) > 1 for _, a in steps):
-        rows, terms = x.reshape(-1, x.shape[-1]), [a.reshape(-1, 1) if a.ndim > 1 else a for _, a in steps]
-    else:
-        rows, *terms = _long_rows(x, *[a for _, a in steps])
-    y = empty(rows.shape, x.dtype)
-    ufuncs = [ufunc for ufunc, _ in steps]
+    long, *terms = _long_rows(x, *[a for _, a in steps])
+    y, channels = empty(long.shape, x.dtype), x.shape[-1]
+    repeats = long.shape[1] // channels
 
     def work(part):
-        here = rows[part]
-        for ufunc, a in zip(ufuncs, terms, strict=True):
-            here = ufunc(here, a if a.ndim == 1 else a[part], out=y[part])
+        rows = slice(part.start * repeats, part.stop * repeats)
+        here = long[part]
+        for (ufunc, _), a in zip(steps, terms, strict=True):
+            width, a = (channels, a[rows]) if a.ndim > 1 else (long.shape[1], a)
+            here = ufunc(here.reshape(-1, width), a, out=y[part].reshape(-1, width))
 
-    by_rows(work, *rows.shape, CHANNEL_BLOCK)
+    by_rows(work, *long.shape, CHANNEL_BLOCK)
     return y.reshape(x.shape)
 
 
@@ -262,7 +269,7 @@ def _channel_normalization_back(cotangent, x, mean, factor):
     def work(part):
         g = gs[part]
         np.multiply(g, factor, out=of_x[part])
-        return _column_sums(into(np.multiply, rows[part] - mean, g)), _column_sums(g)
+        return _column_sums(into(np.multiply, _into_new(np.subtract, rows[part], mean), g)), _column_sums(g)
 
     sums = zip(*by_rows(work, *rows.shape, CHANNEL_BLOCK), strict=True)
     return of_x.reshape(x.shape), *[_sum_channels(terms, x.shape[-1]) for terms in sums]
@@ -460,7 +467,7 @@ def _row_moments(x, n):
 
     def work(part):
         mean = sums(rows[part]) / n
-        d = rows[part] - mean
+        d = _into_new(np.subtract, rows[part], mean)
         return mean, _dots(np, d, d) / n
 
     return map(np.concatenate, zip(*by_rows(work, *rows.shape), strict=True))
@@ -475,7 +482,7 @@ def _channel_moments(x, n):
     centre = _repeated(mean, rows.shape[1] // channels)
 
     def squares(part):
-        d = rows[part] - centre
+        d = _into_new(np.subtract, rows[part], centre)
         return _column_sums(np.multiply(d, d, out=d))
 
     return mean, _sum_channels(by_rows(squares, *rows.shape, CHANNEL_BLOCK), channels) / n
@@ -523,20 +530,22 @@ def _normalization_by_moments_vjp(m, g, saved, saved_of_moments):
     else:
         vjp = joint_vjp_kernel(m, "normalization")
         found = None if vjp is None else vjp(g, x, mean, variance, scale, epsilon)
-        if found is None and columns:
+        if found is None and type(x) is np.ndarray and x.size:
+            found = (_norm_back_of_rows if columns else _norm_back_of_channels)(g, x, mean, variance, scale, epsilon)
+        elif found is None and columns:
             found = m.layer_norm_back(g, x, scale, epsilon=epsilon)
     return None if found is None else (found[0], None, None, *found[1:])
 
 
-def _norm_back(g, x, mean, variance, scale, epsilon):
+def _norm_back(g, x, mean, variance, scale, epsilon, out=None):
     """The cotangents of x, `r (u - mean(u) - z mean(u z))`, and of scale and shift of a batch or layer norm."""
     shape, channels = x.shape, x.shape[-1]
     r, columns = 1 / np.sqrt(variance + epsilon), len(mean.shape) > 1
     if len(shape) > 2:
         g, x = g.reshape(-1, channels), x.reshape(-1, channels)
         mean, r = (mean.reshape(-1, 1), r.reshape(-1, 1)) if columns else (mean, r)
-    d = x - mean
-    u = g * d
+    d = x - mean if out is None else np.subtract(x, mean, out=out)
+    u = g * d if out is None else _into_new(np.multiply, d, g)
     of_shift = sum_rows(g)
     if columns:
         of_scale = np.dot(r[:, 0], u)
@@ -551,6 +560,41 @@ def _norm_back(g, x, mean, variance, scale, epsilon):
         u, r = g, r * scale
     u = np.subtract(u, d, out=d)
     return np.multiply(u, r, out=u).reshape(shape), of_scale, of_shift
+
+
+def _norm_back_of_rows(g, x, mean, variance, scale, epsilon):
+    """`_norm_back` of a large array whose rows are normalized, in blocks of them."""
+    rows, gs, *columns = (a.reshape(-1, a.shape[-1]) for a in (x, g, mean, variance))
+    of_x = empty(rows.shape, x.dtype)
+
+    def work(part):
+        given = np.ascontiguousarray(gs[part]), rows[part], *[a[part] for a in columns]
+        return _norm_back(*given, scale, epsilon, of_x[part])[1:]
+
+    return of_x.reshape(x.shape), *map(sum, zip(*by_rows(work, *rows.shape), strict=True))
+
+
+def _norm_back_of_channels(g, x, mean, variance, scale, epsilon):
+    """`_norm_back` of a large array whose channels are normalized: sums over all blocks, then the cotangent of x."""
+    channels, r = x.shape[-1], 1 / np.sqrt(variance + epsilon)
+    rows, centre = _long_rows(x, mean)
+    gs, of_x, n = g.reshape(rows.shape), empty(rows.shape, x.dtype), x.dtype.type(x.size // channels)
+
+    def sums(part):
+        g, d = np.ascontiguousarray(gs[part]), np.subtract(rows[part], centre, out=of_x[part])
+        return _column_sums(_into_new(np.multiply, d, g)), _column_sums(g)
+
+    totals = zip(*by_rows(sums, *rows.shape, CHANNEL_BLOCK), strict=True)
+    weighed, of_shift = (_sum_channels(terms, channels) for terms in totals)
+    of_scale = weighed * r
+    terms = [_repeated(row, rows.shape[1] // channels) for row in (of_scale * r / n, of_shift / n, r * scale)]
+
+    def finish(part):
+        d = np.add(np.multiply(of_x[part], terms[0], out=of_x[part]), terms[1], out=of_x[part])
+        np.multiply(np.subtract(gs[part], d, out=d), terms[2], out=d)
+
+    by_rows(finish, *rows.shape, CHANNEL_BLOCK)
+    return of_x.reshape(x.shape), of_scale, of_shift
 
 
 normalization.joint = JointRule(moments, 0, (1, 2), _normalization_by_moments_vjp)
