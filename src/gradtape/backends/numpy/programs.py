@@ -44,10 +44,10 @@ class BlockProgram:
     def __init__(self, inputs: Sequence[Any], steps: Sequence[ArrayStep], outputs: Sequence[Any]) -> None:
         self._dtypes = [x.dtype for x in (*inputs, *outputs)]  # of the slots
         self._operations: list[tuple[Callable[..., Any], list[int], int]] = []
-        self._contents: dict[int, Any] = {}  # by slot: a number, which fills a buffer for some functions
+        self._numbers: dict[tuple[bytes, np.dtype[Any], bool], int] = {}  # slots; the last says: fills a buffer
         self._buffers: list[int] = []
         self._views: dict[tuple[int, np.dtype[Any]], int] = {}  # slots by the slot and the dtype
-        self._compile(inputs, _with_casts(steps), outputs)
+        self._compile(inputs, steps, outputs)
         self._sizes = [dtype.itemsize for dtype in self._dtypes[: len(inputs) + len(outputs)]]
 
     def _compile(self, inputs: Sequence[Any], steps: Sequence[ArrayStep], outputs: Sequence[Any]) -> None:
@@ -102,10 +102,11 @@ class BlockProgram:
         return self._buffers[-1]
 
     def _number(self, number: Any, function: Any) -> int:
-        slot = self._slot(number.dtype)
-        self._contents[slot] = np.asarray(number)  # ufuncs process arrays faster
-        self._buffers += [slot] if function in SLOW_WITH_NUMBERS else []
-        return slot
+        key = number.tobytes(), number.dtype, function in SLOW_WITH_NUMBERS
+        if key not in self._numbers:
+            self._numbers[key] = self._slot(number.dtype)
+            self._buffers += [self._numbers[key]] if key[-1] else []
+        return self._numbers[key]
 
     def block_length(self, count: int, width: int, cut: Sequence[bool], cores: int) -> int:
         """Returns how many of `count` rows of `width` elements a block has; `cut` are the arguments with many rows."""
@@ -116,20 +117,19 @@ class BlockProgram:
 
     def bind(self, shape: tuple[int, ...]) -> Callable[..., None]:
         """Allocates buffers for blocks of at most this shape, and returns `f(*inputs, *outputs)` for one thread."""
-        buffers = list(zip(self._buffers, empty_buffers(shape, [self._dtypes[k] for k in self._buffers]), strict=True))
+        buffers = dict(zip(self._buffers, empty_buffers(shape, [self._dtypes[k] for k in self._buffers]), strict=True))
         contents: list[Any] = [None] * len(self._dtypes)
-        for k, number in self._contents.items():
-            contents[k] = number
-        for k, buffer in buffers:
-            if k in self._contents:
-                buffer.fill(contents[k])
+        for (data, dtype, fills_buffer), k in self._numbers.items():
+            contents[k] = np.ndarray((), dtype, data)
+            if fills_buffer:
+                buffers[k].fill(contents[k])
         views = [(k, slot, dtype) for (slot, dtype), k in self._views.items()]
 
         def run(*blocks: Any) -> None:
             slots = contents.copy()
             slots[: len(blocks)] = blocks
             length = len(blocks[-1])
-            for k, buffer in buffers:
+            for k, buffer in buffers.items():
                 slots[k] = buffer[:length]
             for k, slot, dtype in views:
                 slots[k] = slots[slot].view(dtype)
@@ -143,21 +143,6 @@ class BlockProgram:
 
 def _symbols(step: ArrayStep) -> list[Any]:
     return [x for x in step.inputs if not isinstance(x, np.generic)]
-
-
-def _with_casts(steps: Sequence[ArrayStep]) -> list[ArrayStep]:
-    """Adds the conversions of operands to the dtype that a ufunc computes with: NumPy's own are of small pieces."""
-    found: list[ArrayStep] = []
-    for step in steps:
-        inputs = list(step.inputs)
-        if isinstance(step.function, np.ufunc):
-            computed = step.function.resolve_dtypes((*[x.dtype for x in inputs], *[None] * step.function.nout))
-            for i, (x, dtype) in enumerate(zip(inputs, computed, strict=False)):
-                if x.dtype != dtype and not isinstance(x, np.generic):
-                    inputs[i] = ArraySymbol(dtype)
-                    found.append(ArrayStep(np.ndarray.astype, (x,), {}, inputs[i]))
-        found.append(step._replace(inputs=tuple(inputs)))
-    return found
 
 
 def _cast(x: Any, out: Any) -> None:

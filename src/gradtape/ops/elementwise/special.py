@@ -64,13 +64,14 @@ def ndtr_and_bell(xp, x):
     """
     t = abs(x)
     t = into(xp.minimum, t, np.full_like(t, _FAR) if type(t) is np.ndarray else _FAR)  # a power of t may overflow
-    bell = into(xp.exp, into(xp.multiply, t * t, -0.5))
     tail, divisor = t * _TAIL[-1], t + _TAIL_DIVISOR[-1]
     for coefficient in _TAIL_DIVISOR[-2::-1]:
         divisor = into(xp.add, into(xp.multiply, divisor, t), coefficient)
     for coefficient in _TAIL[-2:0:-1]:
         tail = into(xp.multiply, into(xp.add, tail, coefficient), t)
-    tail = into(xp.multiply, into(xp.divide, into(xp.add, tail, _TAIL[0]), divisor), bell)
+    tail = into(xp.divide, into(xp.add, tail, _TAIL[0]), divisor)
+    bell = into(xp.exp, into(xp.multiply, into(xp.multiply, t, t), -0.5))
+    tail = into(xp.multiply, tail, bell)
     above = into(xp.subtract, (x > 0).astype(x.dtype), tail)
     return into(xp.absolute, above), bell  # 1 - tail above 0, the tail itself below, without a branch
 

@@ -203,11 +203,6 @@ def _sum_channels(terms, channels):
     return np.add.reduce(sum(terms).reshape(-1, channels), axis=0)
 
 
-def _into_new(ufunc, block, other):
-    """`ufunc(block, other)` in a new array that begins at a cache line."""
-    return ufunc(block, other, out=empty(block.shape, block.dtype))
-
-
 def _column_sums(rows):
     return np.ones(len(rows), rows.dtype) @ rows
 
@@ -261,18 +256,24 @@ def _normalization_back(xp, cotangent, x, mean, variance, scale, *, epsilon):
     return of_x, -factor * of_shift, -0.5 * factor * r * of_scale, of_scale, of_shift
 
 
-def _channel_normalization_back(cotangent, x, mean, factor):
-    """The product of the cotangent and the factors, and its sums with `x - mean` and alone, of a large array."""
-    rows, mean, factor = _long_rows(x, mean, factor)
-    gs, of_x = cotangent.reshape(rows.shape), empty(rows.shape, x.dtype)
+def _channel_normalization_back(cotangent, x, mean, factor=None):
+    """The product of the cotangent and the factors, and its sums with `x - mean` and alone, of a large array.
+
+    Without factors, the first is `x - mean`.
+    """
+    rows, mean = _long_rows(x, mean)
+    gs, y = cotangent.reshape(rows.shape), empty(rows.shape, x.dtype)
+    factor = None if factor is None else _repeated(factor, rows.shape[1] // x.shape[-1])
 
     def work(part):
-        g = gs[part]
-        np.multiply(g, factor, out=of_x[part])
-        return _column_sums(into(np.multiply, _into_new(np.subtract, rows[part], mean), g)), _column_sums(g)
+        g, d = gs[part], np.subtract(rows[part], mean, out=y[part])
+        weighed = np.multiply(d, g, out=empty(d.shape, d.dtype))
+        if factor is not None:
+            np.multiply(g, factor, out=d)
+        return _column_sums(weighed), _column_sums(g)
 
     sums = zip(*by_rows(work, *rows.shape, CHANNEL_BLOCK), strict=True)
-    return of_x.reshape(x.shape), *[_sum_channels(terms, x.shape[-1]) for terms in sums]
+    return y.reshape(x.shape), *[_sum_channels(terms, x.shape[-1]) for terms in sums]
 
 
 def _row_normalization_back(xp, cotangent, x, mean, r, scale):
@@ -467,7 +468,7 @@ def _row_moments(x, n):
 
     def work(part):
         mean = sums(rows[part]) / n
-        d = _into_new(np.subtract, rows[part], mean)
+        d = np.subtract(rows[part], mean, out=empty(rows[part].shape, x.dtype))
         return mean, _dots(np, d, d) / n
 
     return map(np.concatenate, zip(*by_rows(work, *rows.shape), strict=True))
@@ -482,7 +483,7 @@ def _channel_moments(x, n):
     centre = _repeated(mean, rows.shape[1] // channels)
 
     def squares(part):
-        d = _into_new(np.subtract, rows[part], centre)
+        d = np.subtract(rows[part], centre, out=empty(rows[part].shape, x.dtype))
         return _column_sums(np.multiply(d, d, out=d))
 
     return mean, _sum_channels(by_rows(squares, *rows.shape, CHANNEL_BLOCK), channels) / n
@@ -545,7 +546,7 @@ def _norm_back(g, x, mean, variance, scale, epsilon, out=None):
         g, x = g.reshape(-1, channels), x.reshape(-1, channels)
         mean, r = (mean.reshape(-1, 1), r.reshape(-1, 1)) if columns else (mean, r)
     d = x - mean if out is None else np.subtract(x, mean, out=out)
-    u = g * d if out is None else _into_new(np.multiply, d, g)
+    u = g * d if out is None else np.multiply(g, d, out=empty(d.shape, d.dtype))
     of_shift = sum_rows(g)
     if columns:
         of_scale = np.dot(r[:, 0], u)
@@ -576,25 +577,19 @@ def _norm_back_of_rows(g, x, mean, variance, scale, epsilon):
 
 def _norm_back_of_channels(g, x, mean, variance, scale, epsilon):
     """`_norm_back` of a large array whose channels are normalized: sums over all blocks, then the cotangent of x."""
-    channels, r = x.shape[-1], 1 / np.sqrt(variance + epsilon)
-    rows, centre = _long_rows(x, mean)
-    gs, of_x, n = g.reshape(rows.shape), empty(rows.shape, x.dtype), x.dtype.type(x.size // channels)
-
-    def sums(part):
-        g, d = np.ascontiguousarray(gs[part]), np.subtract(rows[part], centre, out=of_x[part])
-        return _column_sums(_into_new(np.multiply, d, g)), _column_sums(g)
-
-    totals = zip(*by_rows(sums, *rows.shape, CHANNEL_BLOCK), strict=True)
-    weighed, of_shift = (_sum_channels(terms, channels) for terms in totals)
+    r, n = 1 / np.sqrt(variance + epsilon), x.dtype.type(x.size // x.shape[-1])
+    of_x, weighed, of_shift = _channel_normalization_back(g, x, mean)
     of_scale = weighed * r
-    terms = [_repeated(row, rows.shape[1] // channels) for row in (of_scale * r / n, of_shift / n, r * scale)]
+    rows, factor, offset, slope = _long_rows(of_x, of_scale * r / n, of_shift / n, r * scale)
+    gs = g.reshape(rows.shape)
 
-    def finish(part):
-        d = np.add(np.multiply(of_x[part], terms[0], out=of_x[part]), terms[1], out=of_x[part])
-        np.multiply(np.subtract(gs[part], d, out=d), terms[2], out=d)
+    def work(part):
+        d = rows[part]
+        np.add(np.multiply(d, factor, out=d), offset, out=d)
+        np.multiply(np.subtract(gs[part], d, out=d), slope, out=d)
 
-    by_rows(finish, *rows.shape, CHANNEL_BLOCK)
-    return of_x.reshape(x.shape), of_scale, of_shift
+    by_rows(work, *rows.shape, CHANNEL_BLOCK)
+    return of_x, of_scale, of_shift
 
 
 normalization.joint = JointRule(moments, 0, (1, 2), _normalization_by_moments_vjp)
