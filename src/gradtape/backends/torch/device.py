@@ -18,7 +18,7 @@ from .host_kernels import cached, scalar
 from .kernels import JOINT_VJPS, KERNELS, VJPS
 from .library import aten
 from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
-from .windows import CHANNELS_LAST
+from .windows import CHANNELS_FIRST, CHANNELS_LAST
 
 
 def gpus() -> list[dict[str, Any]]:
@@ -151,8 +151,8 @@ class TorchModule(ArrayModule):
                 return None
             array._memory = storage
         # Python's references do not tell whether a view, its base or XLA shares the memory. The tensor is a use of its
-        # storage, and so is the object that represents it here.
-        if _count_storage_uses(storage._cdata) > 2:
+        # storage, and so are the object that represents it here and the tensor that only kernels use.
+        if _count_storage_uses(storage._cdata) > 2 + hasattr(array, CHANNELS_FIRST):
             return None
         copy = cached(array, CHANNELS_LAST, None) if hasattr(array, CHANNELS_LAST) else None
         own = None if copy is None else self.own_array(copy)

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from ..tuning import DEVICES_ONLY, TORCH_WINDOW_SUMS, TORCH_WINDOWS
 from . import host_kernels
 from .host_kernels import cached_on, kernel, kernel_with_residual, vjp
-from .library import aten
+from .library import aten, torch
 
 Axes = tuple[int, ...]
 CHANNELS_LAST = "_channels_last"  # the attribute of a filter with its copy in another layout: see `_filter`
-CHANNELS_FIRST = "_channels_first"  # an image's attribute: the tensor that it is a view of
+CHANNELS_FIRST = "_channels_first"  # the attribute of an image, or of such a copy: the tensor that it is a view of
 # From this size on, a filter's gradient is copied to the layout in which optimizers have their slots: the steps of an
 # update that read both layouts become slower than the copy.
 _COPIED_FILTER_MIN_ELEMENTS = 1 << 20
@@ -116,21 +116,27 @@ class _Windows(NamedTuple):
 
 
 def _filter(w: Any, windows: _Windows) -> Any:
-    """Returns a filter `(*window, inputs, outputs)` as a view `(outputs, inputs, height, width)`.
+    """Returns a filter `(*window, inputs, outputs)` as `(outputs, inputs, height, width)`.
 
     On a GPU, it has the channels last in memory, as cuDNN's kernels need it. A copy with that layout serves all
     convolutions with this filter, forward and backward, and a variable takes it over when it is updated.
     """
-    if host_kernels.keeps_derived(w) and w.stride() != (strides := _strides_with_channels_last(w.shape)):
-        w = cached_on(w, CHANNELS_LAST, None, lambda: w.new_empty_strided(w.shape, strides).copy_(w))
-    return (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
+    known = getattr(w, CHANNELS_FIRST, None)
+    if known is not None:
+        return known
+    view = (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
+    if not host_kernels.keeps_derived(w) or view.is_contiguous(memory_format=torch().channels_last):
+        return view
+    return getattr(cached_on(w, CHANNELS_LAST, None, lambda: _copy_filter(view, windows)), CHANNELS_FIRST)
 
 
-@lru_cache(maxsize=256)
-def _strides_with_channels_last(shape: Axes) -> Axes:
-    """Returns the strides of a filter `(*window, inputs, outputs)` whose memory is `(outputs, *window, inputs)`."""
-    *window, inputs, _ = shape
-    return (*[inputs * math.prod(window[axis + 1 :]) for axis in range(len(window))], 1, inputs * math.prod(window))
+def _copy_filter(view: Any, windows: _Windows) -> Any:
+    """Returns a copy `(*window, inputs, outputs)` that is a view, and keeps the tensor with the channels last."""
+    first = view.clone(memory_format=torch().channels_last)
+    w = first.permute(2, 3, 1, 0)
+    w = w.squeeze(0) if windows.lacks_axis else w
+    setattr(w, CHANNELS_FIRST, first)
+    return w
 
 
 @kernel("conv", TORCH_WINDOWS)
