@@ -126,14 +126,15 @@ class DeviceStorage(Storage):
         """Combine the value with a tensor, in place if no other reference to the array exists."""
         if type(delta) is not Tensor and type(delta) is not DeviceTensor:
             return False
-        module, last = self.module, self.snapshot()
-        if delta.dtype is not self.dtype or delta.buffer.shape != last.dims:
-            return False
+        module, last = self.module, self.last
+        dims = (self.snapshot() if last is None else last).dims
         del last  # which would be a reference: see `is_exclusive`
+        if delta.dtype is not self.dtype or delta.buffer.shape != dims:
+            return False
         functions = module.updates.get(ufunc) or module.updates.setdefault(ufunc, module.update(ufunc))
         with updating:
             change: Any = delta if type(delta) is DeviceTensor else send_to_device(module, delta)
-            self._update(functions, change.buffer, name=name)
+            self._update(functions, (change.buffer,), name)
         return True
 
     def write_rows(self, at: Tensor, values: Tensor, combine: Combine) -> bool:
@@ -156,15 +157,17 @@ class DeviceStorage(Storage):
         with updating:
             rows: Any = send_to_device(module, at)
             change: Any = send_to_device(module, values)
-            self._update((add, lambda array, *given: add(module.copy(array), *given)), rows.buffer, change.buffer)
+            self._update((add, lambda array, *given: add(module.copy(array), *given)), (rows.buffer, change.buffer))
         return True
 
-    def _update(self, functions: tuple[Callable[..., Any], Callable[..., Any]], *given: Any, name: str = "") -> None:
+    def _update(self, functions: tuple[Callable[..., Any], ...], given: tuple[Any, ...], name: str = "") -> None:
         """Make `f(array, *given)` the value: of the two functions, the first may overwrite the storage's own array.
 
         The caller holds `updating`. `name` is the variable's, for the error of a device without memory.
         """
-        module, last = self.module, self.snapshot()
+        module, last = self.module, self.last
+        if last is None:
+            last = self.snapshot()
         held, dims = [last, last.buffer], last._dims
         del last
         self.last = None  # from here on, no other thread can obtain the array: see `snapshot`

@@ -98,8 +98,13 @@ class DeviceTensor(Tensor):
             outputs = tuple([_wrap_result(module, op, y, like) for y in value])
         else:
             outputs = _wrap_result(module, op, value, like)
-        if modes.active or thread.recorder is not None:
+        if modes.active:
             dispatch.notify(op, inputs, outputs, attrs)
+        elif (recorder := thread.recorder) is not None:
+            for x in inputs:
+                if x.tracer is not None:
+                    recorder.record(op, inputs, outputs, attrs)
+                    break
         return outputs
 
     def number(self, value: float) -> Tensor:
@@ -374,8 +379,10 @@ def elementwise_device_first(op: Op, general: Callable[..., Any], kinds: int, to
         y.module = module
         y.dtype = to or x.dtype
         y.tracer = y._dims = None
-        if modes.active or x.tracer is not None:
+        if modes.active:
             dispatch.notify(op, (x,), y, {})
+        elif x.tracer is not None and (recorder := thread.recorder) is not None:
+            recorder.record(op, (x,), y, {})
         return y
 
     def binary(a: Any, b: Any) -> Any:
@@ -401,8 +408,10 @@ def elementwise_device_first(op: Op, general: Callable[..., Any], kinds: int, to
         y.module = module
         y.dtype = to or dtype
         y.tracer = y._dims = None
-        if modes.active or a.tracer is not None or b.tracer is not None:
+        if modes.active:
             dispatch.notify(op, (a, b), y, {})
+        elif (a.tracer is not None or b.tracer is not None) and (recorder := thread.recorder) is not None:
+            recorder.record(op, (a, b), y, {})
         return y
 
     def others(a: Any, b: Any) -> Any:
