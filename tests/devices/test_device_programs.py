@@ -31,6 +31,7 @@ FUNCTIONS = [
     lambda x: tf.reverse(x, [1]),
     lambda x: tf.roll(x, 1, 0),
     lambda x: tf.linalg.band_part(x, 1, 1),
+    lambda x: tf.reshape(tf.transpose(tf.reshape(x, (2, 2, 1, 5)), (1, 0, 2, 3)), (4, 5)),
 ]  # fmt: skip
 OPERATIONS = [
     tf.add, tf.subtract, tf.multiply, tf.maximum, tf.minimum, tf.math.squared_difference, tf.math.atan2,

@@ -20,7 +20,6 @@ from .namespace import INDEX_DTYPES, dtype_of, multiply_matrices
 DEVICE_KERNELS: dict[str, Callable[..., Any]] = {
     # Functions take less time than Python's operators, and read sizes and axes in less time than methods.
     "add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div,
-    "transpose": lambda x, *, perm: keep_highest(x, torch.permute(x, perm)),
     "reshape": lambda x, *, shape: keep_highest(x, torch.reshape(x, shape)),
     "broadcast_to": lambda x, *, shape: x.expand(*shape) if shape else x,
     "concat": lambda *xs, axis: torch.cat(xs, axis),
@@ -48,6 +47,13 @@ def _matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
         return None  # an error
     a, b = a.mT if transpose_a else a, b.mT if transpose_b else b
     return torch.mm(a, b) if rank == other == 2 else multiply_matrices(a, b)
+
+
+@_kernel("transpose")
+def _transpose(x: Any, *, perm: Axes) -> Any:
+    """A view, except of matrices whose batch axes change places, such as heads: each product would copy them again."""
+    y = torch.permute(x, perm)
+    return keep_highest(x, y.contiguous() if len(perm) > 3 and perm[-1] == len(perm) - 1 else y)
 
 
 @_kernel("cast")

@@ -271,9 +271,10 @@ def _positions(t: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
 
 @kernel("sparse_softmax_cross_entropy", TORCH_PASSES, 1)
 def _sparse_softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
-    if logits.is_cpu and logits.ndim == 2:
+    is_valid = are_below(labels, logits.shape[-1])
+    if (is_valid or logits.is_cpu) and logits.ndim == 2:
         # The ignored label, which is also what NaN is cast to, raises as well.
-        labels = labels.clamp_min(-1) if labels.dtype is t.int64 else labels.to(t.int64)
+        labels = labels.clamp_min(-1) if labels.dtype is t.int64 and not is_valid else labels.to(t.int64)
         return t._C._nn.nll_loss_nd(t.log_softmax(logits, -1), labels, None, 0, _NO_LABEL)
     positions, invalid = _positions(t, labels, logits)
     y = t.log_softmax(logits, -1).gather(-1, positions).squeeze(-1).neg_()
