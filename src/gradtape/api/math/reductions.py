@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -32,10 +33,14 @@ def reduced_axes(x: Tensor, axis: Any) -> tuple[int, ...]:
     if type(axis) is int:
         return (axis,) if 0 <= axis < rank else (single_axis(rank, axis),)
     if type(axis) in (list, tuple) and set(map(type, axis)) == {int}:
-        found = sorted([single_axis(rank, i) for i in axis])
-    else:
-        given = integer(axis, "axis") if type(axis) is float else integers(axis, "reduction")
-        found = sorted([single_axis(rank, i) for i in np.ravel(given).tolist()])
+        return _sorted_axes(rank, tuple(axis))
+    given = integer(axis, "axis") if type(axis) is float else integers(axis, "reduction")
+    return _sorted_axes(rank, tuple(np.ravel(given).tolist()))
+
+
+@lru_cache(maxsize=256)
+def _sorted_axes(rank: int, axis: tuple[int, ...]) -> tuple[int, ...]:
+    found = sorted([single_axis(rank, i) for i in axis])
     for i, j in pairwise(found):
         if i == j:
             raise errors.InvalidArgumentError(

@@ -11,6 +11,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, TensorLike
+from ...engine.registry.devices import REAL
 from ...engine.run.convert import to_operand, to_tensor, with_default
 from ...engine.run.namespace import ops
 from ..math.elementwise import refuse_unsigned
@@ -159,7 +160,7 @@ def batch_normalization(
     x = to_operand(x)
 
     def like_x(value: Any) -> Tensor:
-        if type(value) is Tensor:
+        if type(value) in REAL:
             return value
         return to_operand(value) if hasattr(value, "dtype") else to_tensor(value, dtype=x.dtype)
 

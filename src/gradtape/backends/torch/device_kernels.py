@@ -53,7 +53,8 @@ def _matmul(a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = Fa
 def _transpose(x: Any, *, perm: Axes) -> Any:
     """A view, except of matrices whose batch axes change places, such as heads: each product would copy them again."""
     y = torch.permute(x, perm)
-    return keep_highest(x, y.contiguous() if len(perm) > 3 and perm[-1] == len(perm) - 1 else y)
+    is_copied = len(perm) > 3 and perm[-1] == len(perm) - 1 and 0 not in x.stride()
+    return keep_highest(x, y.contiguous() if is_copied else y)
 
 
 @_kernel("cast")
