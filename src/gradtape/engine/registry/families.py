@@ -120,7 +120,7 @@ def bilinear(
     op.kept = residuals.names
     op.defer("keep_both", partial(residuals.keeper_of_plain, (da, db)))
 
-    names = {"da": da, "db": db, "conj": conjugate, "single": np.dtype(np.float32)}
+    names: dict[str, Any] = {"da": da, "db": db, "conj": conjugate, "single": np.dtype(np.float32)}
 
     def cotangent(f: Callable[..., Any], arrays: str) -> str:
         texts = []
