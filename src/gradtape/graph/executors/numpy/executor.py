@@ -1,7 +1,7 @@
-"""Compiles a graph to straight-line Python source: one line per node, which calls its kernel on NumPy arrays.
+"""Compiles a graph to straight-line Python source, which `program.py` generates, and to its function.
 
-Each value is deleted after its last use. Debuggers and tracebacks show the generated source; a kernel's error is
-converted to the one that eager execution raises, with the user's line.
+Debuggers and tracebacks show the source; a kernel's error is converted to the one that eager execution raises, with the
+user's line.
 """
 
 from __future__ import annotations

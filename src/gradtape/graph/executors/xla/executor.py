@@ -95,14 +95,8 @@ class XlaProgram:
         self._outputs = len(graph.outputs)
         self._placement = placement_of(graph) if placement is None else placement
         self._compiled: _Compiled | None = None  # replaced atomically: other threads may be running the program
-
-    @property
-    def on_host(self) -> Sequence[str]:
-        return () if self._compiled is None else self._compiled.on_host
-
-    @property
-    def peak(self) -> int | None:
-        return None if self._compiled is None else self._compiled.peak
+        self.on_host: Sequence[str] = ()
+        self.peak: int | None = None
 
     def prepare(self) -> None:
         """Compile the program now, instead of in its first run."""
@@ -240,7 +234,7 @@ class XlaProgram:
             compiled = self._built(self.graph, placement)
             if self._budget is not None:
                 compiled = self._planned(self._budget, compiled)
-        self._compiled = compiled
+        self._compiled, self.on_host, self.peak = compiled, compiled.on_host, compiled.peak
         return compiled
 
     def _planned(self, budget: int | float, plain: _Compiled) -> _Compiled:
