@@ -47,7 +47,7 @@ def test_an_elementwise_op_has_everything(forget):
 def test_masks_and_one(forget):
     gate = extend.elementwise(
         "gate", lambda xp, a, b: xp.where(b > 0, a, xp.zeros_like(a)), da=extend.Mask(lambda b: b > 0), db=None,
-        on=extend.FLOAT, kinks=True,
+        on=extend.FLOAT,
     )  # fmt: skip
     shift = extend.elementwise("shift", lambda xp, a, b: a - b, da=extend.ONE, db=extend.NEG)
     extend.check_op(gate)

@@ -110,7 +110,6 @@ def elementwise(
     same: Sequence[int] | None = None,
     domain: tuple[float, float] = (-2.0, 2.0),
     samples: Sequence[Sample] = (),
-    kinks: bool = False,
     to: DType | None = None,
     otherwise: Callable[..., Any] | None = None,
     **partials: Any,
@@ -131,7 +130,7 @@ def elementwise(
     ordered = [partials[f"d{a}"] for a in names]
     shapes: Any = ((3, 4), (4,), ())
     op = Op(
-        name, kernel, family="elementwise", args=names, kinds=on, domain=domain, kinks=kinks,
+        name, kernel, family="elementwise", args=names, kinds=on, domain=domain,
         samples=samples or [sample(*shapes[: len(names)])], rules=list(map(_formula, ordered)),
     )  # fmt: skip
     op.nondifferentiable_args = tuple(i for i, partial in enumerate(ordered) if partial is None)

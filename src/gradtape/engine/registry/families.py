@@ -182,14 +182,13 @@ def reduction(
     weight: Callable[..., Any],
     samples: Sequence[Sample],
     on: int = dtypes.FLOATING,
-    kinks: bool = False,
     domain: tuple[float, float] = (-2.0, 2.0),
 ) -> Op:
     """`y = f(x)` along `axis` (a tuple), with `keepdims`; `weight(m, x, y, axis)` is dy/dx for each element of x.
 
     The weight receives `y` with the reduced axes kept as size 1.
     """
-    op = Op(name, kernel, family="reduction", samples=samples, rules=(weight,), kinds=on, kinks=kinks, domain=domain)
+    op = Op(name, kernel, family="reduction", samples=samples, rules=(weight,), kinds=on, domain=domain)
     needed = parameters(weight)
 
     def weights(m: OpNamespace, x: Operand, y: Operand, axis: tuple[int, ...]) -> Any:
@@ -223,7 +222,6 @@ def opaque(
     rows: Rows | None = None,
     samples: Sequence[Sample],
     on: int = dtypes.ANY,
-    kinks: bool = False,
     moves_data: bool = False,
     random: bool = False,
     shaped_by_values: bool = False,
@@ -238,7 +236,7 @@ def opaque(
     allocates what it returns, unless that is empty: an executor may overwrite it.
     """
     op = Op(
-        name, kernel, family="opaque", samples=samples, rules=(vjp, jvp), kinds=on, kinks=kinks,
+        name, kernel, family="opaque", samples=samples, rules=(vjp, jvp), kinds=on,
         moves_data=moves_data, random=random, shaped_by_values=shaped_by_values, domain=domain,
     )  # fmt: skip
     op.never_aliases = never_aliases

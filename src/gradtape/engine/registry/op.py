@@ -116,7 +116,6 @@ class Op(LazyRules):
         domain: tuple[float, float] = (-2.0, 2.0),
         kinds: int = dtypes.ANY,
         moves_data: bool = False,
-        kinks: bool = False,
         random: bool = False,
         shaped_by_values: bool = False,
     ) -> None:
@@ -137,7 +136,7 @@ class Op(LazyRules):
             kinds |= dtypes.QUANTIZED
         self.domain, self.kinds = domain, kinds
         self.computed_kinds = kinds if moves_data else kinds & ~dtypes.NARROW  # narrow dtypes are computed in float32
-        self.moves_data, self.kinks, self.random = moves_data, kinks, random
+        self.moves_data, self.random = moves_data, random
         self.shaped_by_values = shaped_by_values  # whether the outputs' shapes depend on the inputs' values
         self.never_aliases = False  # whether its kernel never returns an argument or a view of one
         self.takes_none = False  # whether `vjp` accepts None as the cotangent of an unused output

@@ -277,7 +277,7 @@ def _extreme_rows_back(m, g, x, indices, u, y):
 max_rows, min_rows = (
     opaque(
         f"{which}_rows", _extreme_rows(which), vjp=_extreme_rows_back, batch=_fold(f"{which}_rows"),
-        kinks=True, on=NUMERIC,
+        on=NUMERIC,
         samples=[sample((4, 2), np.array([2, 0, 2]), (3, 2)), sample((3,), np.array([1, 1]), (2,))],
     )
     for which in ("max", "min")

@@ -62,11 +62,11 @@ def _share(m, x, y, axis):
 
 max_ = reduction(
     "max", lambda xp, x, *, axis, keepdims=False: _extreme(xp, x, axis, keepdims, "max"), weight=_share, on=REAL,
-    kinks=True, samples=_SAMPLES,
+    samples=_SAMPLES,
 )  # fmt: skip
 min_ = reduction(
     "min", lambda xp, x, *, axis, keepdims=False: _extreme(xp, x, axis, keepdims, "min"), weight=_share, on=REAL,
-    kinks=True, samples=_SAMPLES,
+    samples=_SAMPLES,
 )  # fmt: skip
 prod = reduction(
     "prod", lambda xp, x, *, axis, keepdims=False: xp.prod(x, axis=axis, dtype=x.dtype, keepdims=keepdims), on=NUMERIC,

@@ -128,11 +128,11 @@ def _extreme_batch(op: str) -> Any:
 _EXTREME_SAMPLES = [sample(*s.inputs, **s.attrs, empty=0.0) for s in _SAMPLES]
 segment_max = opaque(
     "segment_max", lambda xp, x, ids, *, count, empty: _reduce(xp, x, ids, count, "maximum", empty),
-    vjp=_extreme_back, batch=_extreme_batch("segment_max"), samples=_EXTREME_SAMPLES, on=REAL, kinks=True,
+    vjp=_extreme_back, batch=_extreme_batch("segment_max"), samples=_EXTREME_SAMPLES, on=REAL,
 )  # fmt: skip
 segment_min = opaque(
     "segment_min", lambda xp, x, ids, *, count, empty: _reduce(xp, x, ids, count, "minimum", empty),
-    vjp=_extreme_back, batch=_extreme_batch("segment_min"), samples=_EXTREME_SAMPLES, on=REAL, kinks=True,
+    vjp=_extreme_back, batch=_extreme_batch("segment_min"), samples=_EXTREME_SAMPLES, on=REAL,
 )  # fmt: skip
 
 

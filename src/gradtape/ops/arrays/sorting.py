@@ -74,7 +74,7 @@ def _sort(xp, x, *, axis, descending=False):
 
 
 sort = opaque(
-    "sort", _sort, on=REAL, kinks=True,
+    "sort", _sort, on=REAL,
     vjp=lambda m, g, x, axis, descending: m.add_along(
         g, m.argsort(x, axis=axis, descending=bool(descending)), axis=axis, size=x.shape[axis]
     ),
@@ -124,7 +124,7 @@ def _in_order(rows, flat):
 
 
 top_k = opaque(
-    "top_k", _top_k, on=REAL, kinks=True,
+    "top_k", _top_k, on=REAL,
     vjp=lambda m, g, x_shape, ys: m.add_along(g[0], ys[1], axis=len(x_shape) - 1, size=x_shape[-1]),
     jvp=lambda m, inputs, ys, attrs, ts: (m.take_along(ts[0], ys[1], axis=len(ts[0].shape) - 1), None),
     batch=lambda m, size, inputs, flags, attrs: m.top_k(inputs[0], **attrs),

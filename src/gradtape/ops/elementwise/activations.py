@@ -30,18 +30,18 @@ masked = elementwise(
 # The slope of a piecewise linear function is a constant that still depends on x: the second derivatives of relu, relu6
 # and leaky_relu are 0, not None.
 where_positive = elementwise(
-    "where_positive", lambda xp, a, b: arrays.masked(xp, b > 0, a), on=_REAL, kinks=True,
+    "where_positive", lambda xp, a, b: arrays.masked(xp, b > 0, a), on=_REAL,
     da=Mask(lambda b: b > 0), db=lambda m, b: m.zeros_like(b),
 )  # fmt: skip
 relu = elementwise(
-    "relu", lambda xp, x: arrays.positive_part(xp, x), on=_REAL, kinks=True, dx=lambda m, g, y: m.where_positive(g, y)
+    "relu", lambda xp, x: arrays.positive_part(xp, x), on=_REAL, dx=lambda m, g, y: m.where_positive(g, y)
 )
 relu6 = elementwise(
-    "relu6", lambda xp, x: xp.minimum(xp.maximum(x, 0), 6), on=_REAL, kinks=True, domain=(-2.0, 8.0),
+    "relu6", lambda xp, x: xp.minimum(xp.maximum(x, 0), 6), on=_REAL, domain=(-2.0, 8.0),
     dx=lambda m, g, y: m.where_positive(m.masked(y < 6, g), y),
 )  # fmt: skip
 leaky_slope = elementwise(
-    "leaky_slope", lambda xp, x, *, alpha: astype(x > 0, x.dtype) * (1 - alpha) + alpha, on=_SMOOTH, kinks=True,
+    "leaky_slope", lambda xp, x, *, alpha: astype(x > 0, x.dtype) * (1 - alpha) + alpha, on=_SMOOTH,
     samples=[sample((3, 4), alpha=0.2), sample((3,), alpha=1.5)], dx=lambda m, x: m.zeros_like(x),
 )  # fmt: skip
 
@@ -52,17 +52,17 @@ def _leaky_relu(xp, x, *, alpha):
 
 
 leaky_relu = elementwise(
-    "leaky_relu", _leaky_relu, on=_SMOOTH, kinks=True,
+    "leaky_relu", _leaky_relu, on=_SMOOTH,
     samples=[sample((3, 4), alpha=0.2), sample((3,), alpha=1.5), sample((3,), alpha=-0.5), sample((3,), alpha=0.0)],
     dx=lambda m, x, alpha: m.leaky_slope(x, alpha=alpha),
 )  # fmt: skip
 elu = elementwise(
-    "elu", lambda xp, x: xp.maximum(x, 0) + xp.expm1(xp.minimum(x, 0)), on=_SMOOTH, kinks=True,
+    "elu", lambda xp, x: xp.maximum(x, 0) + xp.expm1(xp.minimum(x, 0)), on=_SMOOTH,
     dx=lambda m, y: m.minimum(0, y) + 1,  # a tie goes to the first argument: the second derivative at 0 is 0
 )  # fmt: skip
 selu = elementwise(
     "selu", lambda xp, x: _SELU_SCALE * xp.maximum(x, 0) + _SELU_LIMIT * xp.expm1(xp.minimum(x, 0)), on=_SMOOTH,
-    kinks=True, dx=lambda m, y: m.where(y < 0, y + _SELU_LIMIT, _SELU_SCALE),
+    dx=lambda m, y: m.where(y < 0, y + _SELU_LIMIT, _SELU_SCALE),
 )  # fmt: skip
 
 

@@ -95,11 +95,11 @@ def _complex_only(f):
 
 
 absolute = elementwise(
-    "abs", operator.abs, args="x", on=REAL, kinks=True, otherwise=_complex_only(lambda x: ops.complex_abs(x)),
+    "abs", operator.abs, args="x", on=REAL, otherwise=_complex_only(lambda x: ops.complex_abs(x)),
     dx=lambda m, x: m.sign(x),
 )  # fmt: skip
 sign = elementwise(
-    "sign", "sign", args="x", on=REAL, kinks=True,
+    "sign", "sign", args="x", on=REAL,
     otherwise=_complex_only(lambda x: ops.divide_no_nan(x, ops.cast(ops.complex_abs(x), dtype=x.dtype))),
     dx=lambda m, x: m.zeros_like(x),
 )  # fmt: skip
@@ -158,20 +158,20 @@ def _truncatemod(xp, a, b):
 
 
 floordiv = elementwise("floordiv", _floordiv, on=REAL, domain=(0.5, 2), da=None, db=None)
-mod = elementwise("mod", _mod, on=REAL, domain=(0.5, 2), kinks=True, da=ONE, db=lambda m, a, b: -m.floordiv(a, b))
+mod = elementwise("mod", _mod, on=REAL, domain=(0.5, 2), da=ONE, db=lambda m, a, b: -m.floordiv(a, b))
 truncatediv = elementwise("truncatediv", _truncatediv, on=REAL, domain=(0.5, 2), da=None, db=None)
 truncatemod = elementwise(
-    "truncatemod", _truncatemod, on=REAL, domain=(0.5, 2), kinks=True,
+    "truncatemod", _truncatemod, on=REAL, domain=(0.5, 2),
     da=ONE, db=lambda m, a, b: -m.truncatediv(a, b),
 )  # fmt: skip
 
 # At a tie, and where an argument is NaN, the whole cotangent goes to one argument.
 maximum = elementwise(
-    "maximum", "maximum", args="a b", on=REAL, kinks=True,
+    "maximum", "maximum", args="a b", on=REAL,
     da=Mask(lambda a, b: a >= b), db=Mask(lambda m, a, b: m.logical_not(a >= b)),
 )  # fmt: skip
 minimum = elementwise(
-    "minimum", "minimum", args="a b", on=REAL, kinks=True,
+    "minimum", "minimum", args="a b", on=REAL,
     da=Mask(lambda a, b: a <= b), db=Mask(lambda m, a, b: m.logical_not(a <= b)),
 )  # fmt: skip
 

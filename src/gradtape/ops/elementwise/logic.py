@@ -50,7 +50,7 @@ def _where(xp, c, a, b):
 
 
 where = elementwise(
-    "where", _where, on=ANY, same=(1, 2), kinks=True,
+    "where", _where, on=ANY, same=(1, 2),
     samples=[sample(np.array([[True, False, True], [False, True, True]]), (3,), ()), sample(np.array(True), (), (2,))],
     dc=None, da=Mask(lambda c: c), db=Mask(lambda m, c: m.logical_not(c)),
 )  # fmt: skip

@@ -335,10 +335,10 @@ def _i1_ratio(x):
 
 
 bessel_i0 = _real("bessel_i0", "i0", dx=lambda m, x: m.bessel_i1(x))
-bessel_i0e = _real("bessel_i0e", "i0e", dx=lambda m, x, y: m.bessel_i1e(x) - m.sign(x) * y, kinks=True)
+bessel_i0e = _real("bessel_i0e", "i0e", dx=lambda m, x, y: m.bessel_i1e(x) - m.sign(x) * y)
 bessel_i1 = _real("bessel_i1", "i1", dx=lambda m, x, y: m.bessel_i0(x) - _ratio(m, x, y, _i1_ratio))
 bessel_i1e = _real(
-    "bessel_i1e", "i1e", kinks=True,
+    "bessel_i1e", "i1e",
     dx=lambda m, x, y: m.bessel_i0e(x) - m.sign(x) * y - _ratio(m, x, y, lambda x: _i1_ratio(x) * m.exp(-m.abs(x))),
 )  # fmt: skip
 bessel_j0 = _real("bessel_j0", "j0", dx=lambda m, x: -m.bessel_j1(x))

@@ -205,7 +205,7 @@ def _flat_in(m, x, slope):
 
 
 max_pool = opaque(
-    "max_pool", _max_pool, on=_REAL, kinks=True, never_aliases=True, batch=_batch_examples("max_pool"),
+    "max_pool", _max_pool, on=_REAL, never_aliases=True, batch=_batch_examples("max_pool"),
     vjp=_max_pool_vjp, jvp=_max_pool_jvp, samples=[sample(shape, **attrs) for shape, attrs in _IMAGES],
 )  # fmt: skip
 max_pool_place = constant(
