@@ -54,7 +54,6 @@ def linear(
     on: int = dtypes.ANY,
     moves_data: bool = True,
     never_aliases: bool = False,
-    domain: tuple[float, float] = (-2.0, 2.0),
 ) -> Op:
     """`y = A x`, linear in the first argument, or in all of `*xs`; further arguments are constants, such as indices.
 
@@ -62,10 +61,7 @@ def linear(
     `shift(attrs, size)` rewrites the attributes for a leading batch axis; where that is not enough, `batch` is a rule.
     `rows` says how the op treats rows that belong to examples: see `examples.py`.
     """
-    op = Op(
-        name, kernel, family="linear", samples=samples, rules=(transpose,), kinds=on, moves_data=moves_data,
-        domain=domain,
-    )  # fmt: skip
+    op = Op(name, kernel, family="linear", samples=samples, rules=(transpose,), kinds=on, moves_data=moves_data)
     op.never_aliases = never_aliases
     if transpose is not None:
         wire(op, transpose, constants=0 if op.variadic else len(op.args) - 1)
@@ -258,7 +254,6 @@ def constant(
     batch: Callable[..., Any] | None = None,
     on: int = dtypes.ANY,
     moves_data: bool = False,
-    random: bool = False,
     shaped_by_values: bool = False,
     detaches: bool = False,
 ) -> Op:
@@ -267,7 +262,7 @@ def constant(
     The result itself may be a source of gradients, unless the op `detaches` it from tapes.
     """
     op = Op(
-        name, kernel, family="constant", samples=samples, kinds=on, moves_data=moves_data, random=random,
+        name, kernel, family="constant", samples=samples, kinds=on, moves_data=moves_data,
         shaped_by_values=shaped_by_values,
     )  # fmt: skip
     op.batch = batch
