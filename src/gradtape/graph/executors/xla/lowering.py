@@ -23,7 +23,7 @@ from ....core.errors import InvalidArgumentError
 from ....engine.registry.op import bind
 from ....engine.run import dispatch
 from ...ir.effects import Changed, Effect, draw, guard, never, performed_as, shape_guard
-from ...ir.graph import Graph, GraphOp, Node, Value, all_nodes, subgraphs
+from ...ir.graph import Graph, GraphOp, Node, Value, all_nodes
 from . import algebra, attention, images, random, structure  # noqa: F401
 from .standalone import NotCompilable, check_standalone
 from .table import HALF, LOWERINGS, TAKING_HALF, in_single
@@ -39,9 +39,8 @@ class Lowering:
         self.standalone = standalone  # whether `NotCompilable` is raised for calls of Python and value-dependent shapes
         if standalone:
             check_standalone(graph)
-        inner = [node for top in graph.nodes for part in subgraphs(top) for node in all_nodes(part)]
-        effects = [*(node for node in graph.nodes if node.op is not draw), *inner]
-        self.ordered = any(isinstance(node.op, Effect) for node in effects)
+        passed = {id(node) for node in graph.nodes if node.op is draw}  # the caller draws these
+        self.ordered = any(isinstance(node.op, Effect) and id(node) not in passed for node in all_nodes(graph))
         self.on_host: list[str] = []  # the ops that run as host callbacks
         self.failures: list[BaseException] = []  # exceptions raised by callbacks
         self.performance: dict[str, Any] = {}  # the effect state of the thread that runs the program
