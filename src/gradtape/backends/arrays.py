@@ -209,7 +209,7 @@ def search_rows(xp: Any, rows: Any, values: Any, side: Literal["left", "right"])
         return np.stack(found) if found else np.zeros(values.shape, int)
     if hasattr(rows, "at"):
         return xp.vectorize(functools.partial(xp.searchsorted, side=side), signature="(n),(m)->(m)")(rows, values)
-    return xp.searchsorted(rows.contiguous(), values.contiguous(), side=side)  # of copies with a warning otherwise
+    return xp.searchsorted(rows.contiguous(), values.contiguous(), side=side)  # it warns of other layouts
 
 
 def stacked(xp: Any, *matrices: Any) -> tuple[Any, ...]:

@@ -99,7 +99,6 @@ class Lowering:
         if self.standalone:
             raise NotCompilable(f"{node.op.title} is not available in XLA for its arguments")
         self.on_host.append(node.op.name)
-        forms = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in node.outputs]
         open_ = [i for i, v in enumerate(node.inputs) if v.constant is None]
         given = [v.constant for v in node.inputs]
 
@@ -123,7 +122,8 @@ class Lowering:
             return [*map(_packed, typed), np.True_]
 
         arrays = [_packed(jnp.asarray(array(node.inputs[i]))) for i in open_]
-        expected = [*jax.eval_shape(lambda *ys: list(map(_packed, ys)), *forms), jax.ShapeDtypeStruct((), np.bool_)]
+        made = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in node.outputs]
+        expected = jax.eval_shape(lambda *ys: [*map(_packed, ys), jnp.bool_(True)], *made)
         call = functools.partial(io_callback, ordered=True) if node.effect else jax.pure_callback
         *packed, fits = call(on_host, expected, *arrays)
         results = [_unpacked(y, v.dtype.numpy) for y, v in zip(packed, node.outputs, strict=True)]
