@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from small_graphs import Builder, Effect, names, registry
 
-from gradtape.backends.numpy import programs
+from gradtape.backends.numpy import blocks, programs
+from gradtape.backends.numpy.blocks import Frame, frame_of
 from gradtape.backends.tuning import FEW
 from gradtape.core import dtypes
-from gradtape.graph.executors.numpy import blockwise, fusion
-from gradtape.graph.executors.numpy.blockwise import Frame, Fused, frame_of
+from gradtape.graph.executors.numpy import fusion
+from gradtape.graph.executors.numpy.blockwise import Fused
 from gradtape.graph.executors.numpy.buffers import overwritten
 from gradtape.graph.executors.numpy.executor import compile_graph
 from gradtape.graph.executors.numpy.fusion import fused
@@ -27,7 +28,7 @@ def eager_to_fuse(monkeypatch):
     monkeypatch.setattr(fusion, "FUSED", 2)
     monkeypatch.setattr(fusion, "_WORK", 0)
     monkeypatch.setattr(programs, "BLOCK_BYTES", 64)
-    monkeypatch.setattr(blockwise, "REPEATED_ROW", 8)
+    monkeypatch.setattr(blocks, "REPEATED_ROW", 8)
 
 
 def array(*shape):

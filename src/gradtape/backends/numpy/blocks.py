@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from ..tuning import LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_PRODUCTS, T
 from .memory import empty
 from .programs import BlockProgram
 from .threads import CORES, spread
+
+_LONGEST_ROW = 1 << 16  # elements
 
 
 class SinglePass:
@@ -42,14 +44,51 @@ def into(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *arrays: np.copyto(arrays[-1], kernel(*arrays[:-1]))
 
 
+class Frame(NamedTuple):
+    """How a shape lays out its elements: in rows of `width`, 0 if the layout does not matter.
+
+    `columns` says that some argument has one number per row: then the width is exact, else it may be a multiple.
+    """
+
+    width: int = 0
+    columns: bool = False
+
+    def joined(self, other: Frame) -> Frame | None:
+        """Returns the frame that fits both, or None."""
+        if not other.width or self == other:
+            return self
+        if not self.width:
+            return other
+        narrow, wide = sorted((self, other))
+        if wide.width % narrow.width or narrow.columns:
+            return None
+        return wide
+
+
+def frame_of(value: Any, shape: tuple[int, ...]) -> Frame | None:
+    """Returns the frame that an argument requires when broadcast to `shape`, or None if none is possible."""
+    given = (1,) * (len(shape) - len(value.shape)) + value.shape
+    if given == shape or math.prod(given) == 1:
+        return Frame()
+    wide = [i for i, n in enumerate(given) if n != 1]
+    first, end = wide[0], wide[-1] + 1
+    if given[first:] == shape[first:]:
+        width = math.prod(shape[first:])
+        return Frame(width) if width <= _LONGEST_ROW else None
+    width = math.prod(shape[end:])
+    if given[:end] == shape[:end] and width <= _LONGEST_ROW:
+        return Frame(width, columns=True)
+    return None
+
+
 def run(f: Callable[..., Any] | BlockProgram, arrays: Sequence[Any], dtype: Any) -> Any:
     """Returns an array that `f(*parts of arrays, part of it)` fills on all cores; None if layouts or sizes forbid."""
     first, last = arrays[0], arrays[-1]
     shape, size = (first.shape, first.size) if first.size >= last.size else (last.shape, last.size)
-    has_steps, width = type(f) is SinglePass or type(f) is BlockProgram, 0
+    has_steps = type(f) is SinglePass or type(f) is BlockProgram
     if size < LARGE and (not size or not has_steps):
         return None
-    given = []
+    frame, given = Frame(), []
     for a in arrays:
         if a.shape == shape:
             if type(a) is not np.ndarray:
@@ -58,43 +97,49 @@ def run(f: Callable[..., Any] | BlockProgram, arrays: Sequence[Any], dtype: Any)
                 if not has_steps or any(a.strides):
                     return None
                 a = a[(0,) * len(shape)]  # a broadcast number, as the first cotangent is
-        elif a.shape:  # not a scalar: a row, `(channels,)` or `(1, 1, 1, channels)`
-            width = shape[-1]
-            if size < LARGE or a.shape[-1] != width or a.size != width or len(a.shape) > len(shape):
+        elif a.shape:  # not a scalar
+            found = frame_of(a, shape) if size >= LARGE and len(a.shape) <= len(shape) else None
+            joined = None if found is None else frame.joined(found)
+            if joined is None:
                 return None
+            frame = joined
         given.append(a)
-    given.append(out := empty(shape, dtype))
+    out = empty(shape, dtype)
     if size < LARGE and type(f) is SinglePass:
-        f(*given)
-        return out
-    # NumPy's inner loop runs along the row, so a short row is tiled as far as the array's size allows.
-    width *= math.gcd(size // width, max(1, REPEATED_ROW // width)) if width else 0
-    rows = (-1, width) if width else (-1,)
-    cut = [a.shape == shape for a in given]
-    laid = [
-        a.reshape(rows) if flag else np.tile(a.reshape(-1), width // a.size) if a.shape else a
-        for a, flag in zip(given, cut, strict=True)
-    ]
-    in_blocks(f, laid, cut, CORES if size >= LARGE else 1)
+        f(*given, out)
+    else:
+        in_blocks(f, given, [out], frame, CORES if size >= LARGE else 1)
     return out
 
 
-def in_blocks(f: Callable[..., Any] | BlockProgram, arrays: Sequence[Any], cut: Sequence[bool], cores: int) -> None:
-    """Calls `f` on blocks of the arrays; those that are not `cut` are passed whole. The last one is, to its first axis.
-
-    A single step runs on the whole part of a core.
-    """
-    count, *row = arrays[-1].shape
+def in_blocks(
+    f: Callable[..., Any] | BlockProgram, arrays: Sequence[Any], outputs: Sequence[Any], frame: Frame, cores: int
+) -> None:
+    """Calls `f` on blocks of the arrays and outputs, each core on its own part; a single step on the whole part."""
+    shape, size, width = outputs[0].shape, outputs[0].size, frame.width or 1
+    if frame.width and not frame.columns:
+        # NumPy's inner loop runs along the row, so a short row is tiled as far as the array's size allows.
+        width *= math.gcd(size // width, max(1, REPEATED_ROW // width))
+    row = (width,) if frame.width else ()
+    laid, cut = [], []
+    for a in (*arrays, *outputs):
+        is_column = a.size != size and a.size != 1 and frame.columns and frame_of(a, shape) == frame
+        cut.append(a.size == size or is_column)
+        if cut[-1]:
+            laid.append(np.ascontiguousarray(a).reshape(-1, *((1,) if is_column else row)))
+        else:
+            laid.append(a.reshape(()) if a.size == 1 else np.tile(a.reshape(-1), width // a.size))
+    count = size // width
     if isinstance(f, BlockProgram):
-        step = f.block_length(count, math.prod(row), cut, cores)
+        step = f.block_length(count, width, cut, cores)
     else:
-        step = count if isinstance(f, SinglePass | np.ufunc) else max(1, ROW_BLOCK // math.prod(row))
+        step = count if isinstance(f, SinglePass | np.ufunc) else max(1, ROW_BLOCK // width)
 
     def part(here: slice) -> None:
         call = f.bind((step, *row)) if isinstance(f, BlockProgram) else f
         for i in range(here.start, here.stop, step):
             j = min(i + step, here.stop)
-            call(*[a[i:j] if flag else a for a, flag in zip(arrays, cut, strict=True)])
+            call(*[a[i:j] if flag else a for a, flag in zip(laid, cut, strict=True)])
 
     spread(part, count, min(cores, count))
 
@@ -122,8 +167,7 @@ def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
         if _by_torch(ufunc, total, term, total):
             return
         if total.size >= LARGE and total.flags.c_contiguous and term.flags.c_contiguous:
-            flat = [a.reshape(-1) for a in (total, term, total)]
-            return in_blocks(ufunc, flat, (True, True, True), CORES)
+            return in_blocks(ufunc, (total, term), [total], Frame(), CORES)
     ufunc(total, term, out=total)
 
 

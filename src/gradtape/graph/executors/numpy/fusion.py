@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 
 from ....backends.numpy import blocks
+from ....backends.numpy.blocks import Frame, frame_of
 from ....backends.tuning import FUSED, THREADED
 from ...ir.dynamic_sizes import dynamic_values
 from ...ir.graph import Graph, Node, Value
 from ...passes.runs import Run, Runs, inputs_of
 from . import lowering
-from .blockwise import Frame, Fused, frame_of
+from .blockwise import Fused
 
 _WORK = 1 << 20  # elements times step cost above which blocks, or another thread, pay off
 
