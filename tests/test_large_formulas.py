@@ -86,6 +86,16 @@ def test_rows_columns_and_numbers_beside_large_arrays():
                     np.testing.assert_allclose(gradient, expected, 1e-4, bound, err_msg=op.name)
 
 
+def test_cotangents_of_sums():
+    x = np.random.default_rng(0).standard_normal((LARGE // 60 + 1, 5, 12)).astype(np.float32)
+    for axis in (None, 0, 1, 2, (0, 1), (1, 2)):
+        with tf.GradientTape() as tape:
+            t = tf.Variable(x)
+            y = tf.reduce_sum(tf.sin(tf.reduce_sum(tf.tanh(t), axis)))
+        slope = np.cos(np.tanh(x).sum(axis, keepdims=True)) * (1 - np.tanh(x) ** 2)
+        np.testing.assert_allclose(tape.gradient(y, t), slope, atol=1e-2 if axis in (None, 0, (0, 1)) else 1e-5)
+
+
 def test_several_threads_at_once():
     rng = np.random.default_rng(0)
     arrays = [rng.standard_normal(LARGE + i).astype(np.float32) for i in range(4)]

@@ -65,11 +65,14 @@ class Frame(NamedTuple):
         return wide
 
 
+_FLAT = Frame()
+
+
 def frame_of(value: Any, shape: tuple[int, ...]) -> Frame | None:
     """Returns the frame that an argument requires when broadcast to `shape`, or None if none is possible."""
     given = (1,) * (len(shape) - len(value.shape)) + value.shape
     if given == shape or math.prod(given) == 1:
-        return Frame()
+        return _FLAT
     wide = [i for i, n in enumerate(given) if n != 1]
     first, end = wide[0], wide[-1] + 1
     if given[first:] == shape[first:]:
@@ -88,16 +91,17 @@ def run(f: Callable[..., Any] | BlockProgram, arrays: Sequence[Any], dtype: Any)
     has_steps = type(f) is SinglePass or type(f) is BlockProgram
     if size < LARGE and (not size or not has_steps):
         return None
-    frame, given = Frame(), []
+    frame, given = _FLAT, []
     for a in arrays:
         if a.shape == shape:
-            if type(a) is not np.ndarray:
+            if type(a) is np.ndarray and a.flags.c_contiguous:
+                given.append(a)
+                continue
+            if not has_steps or all(a.strides):
                 return None
-            if not a.flags.c_contiguous:
-                if not has_steps or any(a.strides):
-                    return None
-                a = a[(0,) * len(shape)]  # a broadcast number, as the first cotangent is
-        elif a.shape:  # not a scalar
+            # A broadcast array, as the cotangents of sums are: without its repetitions.
+            a = a[tuple([slice(None) if step else slice(1) for step in a.strides])]
+        if a.size > 1:
             found = frame_of(a, shape) if size >= LARGE and len(a.shape) <= len(shape) else None
             joined = None if found is None else frame.joined(found)
             if joined is None:
@@ -167,7 +171,7 @@ def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
         if _by_torch(ufunc, total, term, total):
             return
         if total.size >= LARGE and total.flags.c_contiguous and term.flags.c_contiguous:
-            return in_blocks(ufunc, (total, term), [total], Frame(), CORES)
+            return in_blocks(ufunc, (total, term), [total], _FLAT, CORES)
     ufunc(total, term, out=total)
 
 
