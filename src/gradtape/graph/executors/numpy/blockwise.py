@@ -14,7 +14,6 @@ import numpy as np
 
 from ....backends.numpy import blocks
 from ....backends.numpy.blocks import Frame
-from ....backends.numpy.memory import empty
 from ....backends.numpy.programs import ArrayStep, ArraySymbol, BlockProgram
 from ....engine.registry.op import Unregistered
 from ...ir.graph import Graph, Node, Value
@@ -56,7 +55,7 @@ class Fused(Unregistered):
 
     def numpy(self, *arrays: Any) -> tuple[Any, ...]:
         """Compute the outputs block by block on all cores."""
-        outputs = tuple([empty(self._shape, dtype) for dtype in self._dtypes])
+        outputs = tuple([np.empty(self._shape, dtype) for dtype in self._dtypes])
         blocks.in_blocks(self._program, arrays, outputs, self._frame, self._cores)
         return outputs
 
