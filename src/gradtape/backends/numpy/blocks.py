@@ -139,13 +139,16 @@ def in_blocks(
     else:
         step = count if isinstance(f, SinglePass | np.ufunc) else max(1, ROW_BLOCK // width)
 
-    def part(here: slice) -> None:
-        call = f.bind((step, *row)) if isinstance(f, BlockProgram) else f
-        for i in range(here.start, here.stop, step):
-            j = min(i + step, here.stop)
-            call(*[a[i:j] if flag else a for a, flag in zip(laid, cut, strict=True)])
+    def work(here: slice) -> None:
+        ends = [(i, min(i + step, here.stop)) for i in range(here.start, here.stop, step)]
+        parts = ([a[i:j] if flag else a for a, flag in zip(laid, cut, strict=True)] for i, j in ends)
+        if isinstance(f, BlockProgram):
+            f.run(parts, (step, *row))
+        else:
+            for part in parts:
+                f(*part)
 
-    spread(part, count, min(cores, count))
+    spread(work, count, min(cores, count))
 
 
 def combined(ufunc: np.ufunc, a: Any, b: Any) -> Any:

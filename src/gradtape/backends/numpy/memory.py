@@ -18,7 +18,8 @@ import itertools
 import math
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -67,13 +68,27 @@ def _aligned(shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]
     return np.ndarray(shape, dtype, memory, -memory.ctypes.data % _LINE)
 
 
-def empty_buffers(shape: Sequence[int], dtypes: Sequence[np.dtype[Any]]) -> list[np.ndarray[Any, Any]]:
-    """Returns uninitialized arrays of one shape, which begin at cache lines, in one piece of memory."""
-    count = math.prod(shape)
-    sizes = [-(-count * dtype.itemsize // _LINE) * _LINE for dtype in dtypes]
-    memory = _aligned((sum(sizes),), np.dtype(np.uint8))
+_unused_scratch: list[np.ndarray[Any, Any]] = []
+
+
+@contextmanager
+def scratch_buffers(shape: Sequence[int], dtypes: Sequence[np.dtype[Any]]) -> Iterator[list[np.ndarray[Any, Any]]]:
+    """Lends uninitialized arrays of one shape, which begin at cache lines.
+
+    Their memory is used again: pages that are new from the system cost as much as several passes over them.
+    """
+    sizes = [-(-math.prod(shape) * dtype.itemsize // _LINE) * _LINE for dtype in dtypes]
+    try:
+        memory = _unused_scratch.pop()
+    except IndexError:
+        memory = _aligned((0,), np.dtype(np.uint8))
+    if memory.size < sum(sizes):
+        memory = _aligned((sum(sizes),), np.dtype(np.uint8))
     ends = itertools.accumulate(sizes)
-    return [np.ndarray(shape, d, memory, end - size) for d, size, end in zip(dtypes, sizes, ends, strict=True)]
+    try:
+        yield [np.ndarray(shape, d, memory, end - size) for d, size, end in zip(dtypes, sizes, ends, strict=True)]
+    finally:
+        _unused_scratch.append(memory)
 
 
 def keep_freed_memory() -> None:

@@ -6,14 +6,14 @@ each step's result to a buffer: one that is free, that of an operand which no la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import BITS, select
 from ..tuning import BLOCK_BYTES, CACHE_BYTES
-from .memory import empty_buffers
+from .memory import scratch_buffers
 
 # NumPy has vector loops of these functions, three times as fast, for two arrays only: a number fills a buffer.
 SLOW_WITH_NUMBERS = (np.maximum, np.minimum)
@@ -115,30 +115,26 @@ class BlockProgram:
         share, longest = -(-count // cores), min(CACHE_BYTES // total, BLOCK_BYTES // max(sizes)) // width
         return -(-share // -(-share // max(1, longest)))
 
-    def bind(self, shape: tuple[int, ...]) -> Callable[..., None]:
-        """Allocates buffers for blocks of at most this shape, and returns `f(*inputs, *outputs)` for one thread."""
-        buffers = dict(zip(self._buffers, empty_buffers(shape, [self._dtypes[k] for k in self._buffers]), strict=True))
+    def run(self, parts: Iterable[Sequence[Any]], shape: tuple[int, ...]) -> None:
+        """Runs on the blocks of inputs and outputs in each part, of at most this shape."""
         contents: list[Any] = [None] * len(self._dtypes)
-        for (data, dtype, fills_buffer), k in self._numbers.items():
-            contents[k] = np.ndarray((), dtype, data)
-            if fills_buffer:
-                buffers[k].fill(contents[k])
-        views = [(k, slot, dtype) for (slot, dtype), k in self._views.items()]
-
-        def run(*blocks: Any) -> None:
-            slots = contents.copy()
-            slots[: len(blocks)] = blocks
-            length = len(blocks[-1])
-            for k, buffer in buffers.items():
-                slots[k] = buffer[:length]
-            for k, slot, dtype in views:
-                slots[k] = slots[slot].view(dtype)
-            # Python's lock is free for other threads during a call: between two, as little as possible is done.
-            calls = [(f, [slots[k] for k in operands], slots[out]) for f, operands, out in self._operations]
-            for f, arrays, y in calls:
-                f(*arrays, out=y)
-
-        return run
+        with scratch_buffers(shape, [self._dtypes[k] for k in self._buffers]) as arrays:
+            buffers = dict(zip(self._buffers, arrays, strict=True))
+            for (data, dtype, fills_buffer), k in self._numbers.items():
+                contents[k] = np.ndarray((), dtype, data)
+                if fills_buffer:
+                    buffers[k].fill(contents[k])
+            for blocks in parts:
+                slots = contents.copy()
+                slots[: len(blocks)] = blocks
+                for k, buffer in buffers.items():
+                    slots[k] = buffer[: len(blocks[-1])]
+                for (slot, dtype), k in self._views.items():
+                    slots[k] = slots[slot].view(dtype)
+                # Python's lock is free for other threads during a call: between two, as little as possible is done.
+                calls = [(f, [slots[k] for k in operands], slots[out]) for f, operands, out in self._operations]
+                for f, operands, y in calls:
+                    f(*operands, out=y)
 
 
 def _symbols(step: ArrayStep) -> list[Any]:
