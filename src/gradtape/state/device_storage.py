@@ -127,9 +127,9 @@ class DeviceStorage(Storage):
         if type(delta) is not Tensor and type(delta) is not DeviceTensor:
             return False
         module, last = self.module, self.last
-        dims = (self.snapshot() if last is None else last).dims
+        dims = None if last is None else last._dims
         del last  # which would be a reference: see `is_exclusive`
-        if delta.dtype is not self.dtype or delta.buffer.shape != dims:
+        if delta.dtype is not self.dtype or delta.buffer.shape != (dims or self.dims):
             return False
         functions = module.updates.get(ufunc) or module.updates.setdefault(ufunc, module.update(ufunc))
         with updating:

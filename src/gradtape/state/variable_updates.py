@@ -140,7 +140,7 @@ class Updates:
         trace, storage = thread.trace, self._storage
         if trace is None and type(new) is not storage.tensor_class:
             new = storage.received(new)  # before recorders are notified: later reads share this memory
-        for r in dispatch.listeners():
+        for r in dispatch.listeners() if thread.recorder is not None else ():
             r.tracer_of(self, None)
             r.assigned(self, new)
         if trace is not None:

@@ -152,7 +152,8 @@ class TorchModule(ArrayModule):
             array._memory = storage
         # Python's references do not tell whether a view, its base or XLA shares the memory. The tensor is a use of its
         # storage, and so are the object that represents it here and the tensor that only kernels use.
-        if _count_storage_uses(storage._cdata) > 2 + hasattr(array, CHANNELS_FIRST):
+        uses = _count_storage_uses(storage._cdata)
+        if uses > 2 and uses > 2 + hasattr(array, CHANNELS_FIRST):
             return None
         copy = cached(array, CHANNELS_LAST, None) if hasattr(array, CHANNELS_LAST) else None
         own = None if copy is None else self.own_array(copy)

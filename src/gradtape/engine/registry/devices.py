@@ -80,11 +80,13 @@ class DeviceTensor(Tensor):
         if self.dtype.kind == dtypes.NARROW and op.family in _IN_FLOAT32 and not op.moves_data:
             if kernels.of_floats is kernels.general:
                 return dispatch.run_in_float32(op, inputs, attrs)
+        arrays: list[Any] = []
         for x in inputs:
             if type(x) is not DeviceTensor:
                 inputs = _copy_host_inputs(module, op, inputs)
+                arrays = [x.buffer for x in inputs]
                 break
-        arrays = [x.buffer for x in inputs]
+            arrays.append(x.buffer)
         try:
             is_float = inputs[kernels.operand].dtype.kind & _FLOATS
             value = (kernels.of_floats if is_float else kernels.of_others)(*arrays, **attrs)
@@ -257,11 +259,9 @@ def _copy_host_inputs(module: ArrayModule, op: OpLike, inputs: Sequence[Tensor])
 
 
 def _read_beside(a: Any, b: Any) -> tuple[Any, Any]:
-    """Reads variables, and numbers and host scalars beside a device tensor; returns other values unchanged."""
+    """Reads a variable, and a number or host scalar beside a device tensor; returns other values unchanged."""
     if type(a) in readable:
         a = a._as_tensor()
-    if type(b) in readable:
-        b = b._as_tensor()
     is_first = type(a) is DeviceTensor
     x, other = (a, b) if is_first else (b, a)
     kind = type(other)
@@ -386,10 +386,17 @@ def elementwise_device_first(op: Op, general: Callable[..., Any], kinds: int, to
         return y
 
     def binary(a: Any, b: Any) -> Any:
-        if type(a) is not DeviceTensor or type(b) is not DeviceTensor:
-            a, b = _read_beside(a, b)
+        kind = type(b)
+        if kind is not DeviceTensor or type(a) is not DeviceTensor:
+            if kind in readable:
+                b = b._as_tensor()
+            elif kind is float and type(a) is DeviceTensor and a.dtype.kind == dtypes.FLOAT:
+                known = a.module.numbers.get((a.dtype.name, b))
+                b = a.number(b) if known is None else known
             if type(a) is not DeviceTensor or type(b) is not DeviceTensor:
-                return others(a, b)
+                a, b = _read_beside(a, b)
+                if type(a) is not DeviceTensor or type(b) is not DeviceTensor:
+                    return others(a, b)
         dtype = a.dtype
         if dtype is not b.dtype or not dtype.kind & kinds:
             return general(a, b)
