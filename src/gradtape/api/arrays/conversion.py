@@ -69,7 +69,7 @@ def convert_to_tensor(
     >>> tf.convert_to_tensor([x, 3.0]).numpy()
     array([2., 3.], dtype=float32)
     """
-    target, hint = (None if d is None else as_dtype(d) for d in (dtype, dtype_hint))
+    target, hint = None if dtype is None else as_dtype(dtype), None if dtype_hint is None else as_dtype(dtype_hint)
     if type(value) in convert.readable:  # each read of a variable is a separate source of gradients
         value = value.value()  # type: ignore[union-attr]
     tensor = convert.to_tensor(value, target, hint)

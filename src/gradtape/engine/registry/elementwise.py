@@ -181,8 +181,9 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
     several = len(partials) > 1
 
     def keeper() -> Any:
-        shapes = [f"xs[{i}].dims" for i in range(len(partials))]  # saved if an argument is broadcast
-        return saved.keeper(f"None if {' == '.join(shapes)} else ({', '.join(shapes)})" if several else "")
+        shapes = ", ".join(f"xs[{i}].dims" for i in range(len(partials)))  # saved if an argument is broadcast
+        others = " == ".join(f"s[{i}]" for i in range(1, len(partials)))
+        return saved.keeper(f"None if (s := ({shapes}))[0] == {others} else s" if several else "")
 
     op.defer("keep", keeper)
     op.kept = saved.names
