@@ -62,10 +62,11 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
     """Converts a function of tensors to one of NumPy arrays, which returns None where PyTorch cannot compute it.
 
     Arrays and tensors share memory; PyTorch has no negative strides and foreign byte orders. `count` is the number of
-    arrays if it is 1 or 2 and the function returns one tensor: the conversions are unrolled then.
+    arrays if it is 1 or 2 and the function returns one tensor: the conversions are unrolled then. Other values, such as
+    the attributes of a vjp, stay as they are.
     """
     from_numpy = torch().from_numpy
-    ndarray, asarray = np.ndarray, np.asarray  # which converts NumPy's scalars
+    ndarray, generic, asarray = np.ndarray, np.generic, np.asarray  # which converts NumPy's scalars
 
     def unary(x: Any) -> Any:
         try:
@@ -82,7 +83,8 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
     def general(*values: Any, **attrs: Any) -> Any:
         try:
             tensors = [
-                from_numpy(x) if type(x) is ndarray else x if type(x) is tuple else _to_tensor(x) for x in values
+                from_numpy(x) if type(x) is ndarray else from_numpy(asarray(x)) if isinstance(x, generic) else x
+                for x in values
             ]
             result = function(*tensors, **attrs)
             if type(result) is tuple:
@@ -94,8 +96,3 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
     if count == 1:
         return unary
     return binary if count == 2 else general
-
-
-def _to_tensor(x: Any) -> Any:
-    """Converts a NumPy scalar; other values, such as the attributes of a vjp, stay as they are."""
-    return torch().from_numpy(np.asarray(x)) if isinstance(x, np.generic) else x

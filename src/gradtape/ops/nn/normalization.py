@@ -526,15 +526,13 @@ def _normalization_by_moments_vjp(m, g, saved, saved_of_moments):
     columns = _has_columns(x, mean)
     if not (_of_rows if columns else _of_channels)(x.shape, saved_of_moments[2]) or x.dtype.itemsize < 4:
         return None
-    if type(x) is np.ndarray and 0 < x.size <= BLOCK:
-        found = _norm_back(g, x, mean, variance, scale, epsilon)
-    else:
-        vjp = joint_vjp_kernel(m, "normalization")
-        found = None if vjp is None else vjp(g, x, mean, variance, scale, epsilon)
-        if found is None and type(x) is np.ndarray and x.size:
-            found = (_norm_back_of_rows if columns else _norm_back_of_channels)(g, x, mean, variance, scale, epsilon)
-        elif found is None and columns:
-            found = m.layer_norm_back(g, x, scale, epsilon=epsilon)
+    vjp = joint_vjp_kernel(m, "normalization")
+    found = None if vjp is None else vjp(g, x, mean, variance, scale, epsilon)
+    if found is None and type(x) is np.ndarray and x.size:
+        back = _norm_back if x.size <= BLOCK else _norm_back_of_rows if columns else _norm_back_of_channels
+        found = back(g, x, mean, variance, scale, epsilon)
+    elif found is None and columns:
+        found = m.layer_norm_back(g, x, scale, epsilon=epsilon)
     return None if found is None else (found[0], None, None, *found[1:])
 
 
