@@ -234,15 +234,10 @@ def placed_slice(m: OpNamespace, g: Operand, key: Key, shape: tuple[int, ...]) -
 
 
 def materialize(m: OpNamespace, g: Cotangent | None) -> Any:
-    """Converts a cotangent to a plain array or tensor."""
+    """Converts a cotangent to a plain array or tensor; slices of the same index are summed."""
     if isinstance(g, PendingSum):
         return g.value()
-    return densify(m, g) if type(g) is IndexedSlices else g
-
-
-def densify(m: OpNamespace, slices: IndexedSlices) -> Any:
-    """Converts slices to a dense cotangent, summing duplicates."""
-    return m.scatter_add(slices.values, slices.indices, shape=_dense_shape(slices))
+    return m.scatter_add(g.values, g.indices, shape=_dense_shape(g)) if type(g) is IndexedSlices else g
 
 
 def _dense_shape(slices: IndexedSlices) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ from ...core.dtypes import STRING, DType
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, is_tensor_like, number
 from ..registry.batching import Proxy
-from ..registry.cotangents import densify
+from ..registry.cotangents import materialize
 from ..registry.devices import DeviceTensor, send_to_device
 from ..run import dispatch
 from ..run.convert import readable, to_tensor
@@ -111,7 +111,7 @@ def _beside(x: Differentiable, y: Tensor) -> Tensor:
 def as_cotangent(target: Differentiable, given: object) -> Tensor:
     """Converts what the caller gives as a target's cotangent to its dtype, and broadcasts it to its shape."""
     if isinstance(given, IndexedSlices):
-        given = densify(ops, given)
+        given = materialize(ops, given)
     g = to_tensor(given, hint=target.dtype)
     if g.dtype is not target.dtype:
         g = ops.cast(g, dtype=target.dtype)

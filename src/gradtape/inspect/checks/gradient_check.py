@@ -19,7 +19,7 @@ from ...core import dtypes, errors, nest
 from ...core.dtypes import DType
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ...engine.registry.cotangents import densify
+from ...engine.registry.cotangents import materialize
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
@@ -312,7 +312,7 @@ class _Check:
             terms = []
             for g, direction in zip(first, self.tensors(self.directions), strict=True):
                 if g is not None:
-                    g = densify(ops, g) if isinstance(g, IndexedSlices) else g
+                    g = materialize(ops, g)
                     product = (ops.conj(g) if g.dtype.is_complex else g) * direction
                     product = ops.real(product) if product.dtype.is_complex else product
                     terms.append(ops.sum(product, axis=tuple(range(len(product.dims))), keepdims=False))
@@ -386,5 +386,5 @@ def _dense(g: Any) -> Any:
         return None
     if isinstance(g, IndexedSlices):
         with dispatch.recorded_by(()):
-            g = densify(ops, g)
+            g = materialize(ops, g)
     return array_in_run(g)
