@@ -41,14 +41,11 @@ class Layouts:
         self._tried: dict[Any, list[tuple[int | None, Strides]]] = {} if known is None else known._tried
         for node in graph.nodes:
             if node.op is view:
-                self._lies_in(node.outputs[0], node.inputs[0])
+                self.root[node.outputs[0]] = self.root.get(node.inputs[0], node.inputs[0])
             elif type(node.op) is Op and not node.op.never_aliases and not node.effect and not any(subgraphs(node)):
                 self._try(node)
             elif isinstance(node.op, Primitive):
                 self._strides[node.outputs[0]] = self._as_first(node)
-
-    def _lies_in(self, value: Value, other: Value) -> None:
-        self.root[value] = self.root.get(other, other)
 
     def _as_first(self, node: Node) -> Strides:
         """The strides of a ufunc's result: NumPy keeps the axis order of the first full-size argument."""
@@ -77,7 +74,7 @@ class Layouts:
         for y, (of, strides) in zip(node.outputs, self._tried[key], strict=True):
             self._strides[y] = strides
             if of is not None:
-                self._lies_in(y, node.inputs[of])
+                self.root[y] = self.root.get(node.inputs[of], node.inputs[of])
 
 
 def _tried(node: Node, forms: Sequence[Any]) -> list[tuple[int | None, Strides]]:
