@@ -11,7 +11,7 @@ from gradtape.backends.numpy import blocks, programs
 from gradtape.backends.torch.library import IS_ENABLED
 from gradtape.backends.tuning import LARGE
 from gradtape.core.dtypes import FLOAT
-from gradtape.engine.registry.formula import trace_formula
+from gradtape.engine.registry.formula import compile_blocks, trace_formula
 
 pytestmark = pytest.mark.skipif(IS_ENABLED, reason="PyTorch has kernels of its own")
 FEWER = 30000  # elements of the pieces of an array, which are few, but have the same formula
@@ -84,6 +84,34 @@ def test_rows_columns_and_numbers_beside_large_arrays():
                     expected = of_terms.sum(axes, np.float64).reshape(argument.shape)
                     bound = 1e-4 * abs(of_terms).sum(axes).max()
                     np.testing.assert_allclose(gradient, expected, 1e-4, bound, err_msg=op.name)
+
+
+def random_operand(rng, shape, dtype):
+    """An array that broadcasts to `shape`: some axes are missing, of size 1, repeated, reversed or transposed."""
+    whole = tuple(n if rng.random() < 0.7 else 1 for n in shape)
+    x = rng.standard_normal(whole[rng.integers(0, len(shape) + 1) if rng.random() < 0.3 else 0 :]).astype(dtype)
+    layouts = [lambda x: np.broadcast_to(x, shape), np.asfortranarray, lambda x: x[::-1] if x.ndim else x[()]]
+    return layouts[rng.integers(3)](x) if rng.random() < 0.5 else x
+
+
+def test_random_layouts(monkeypatch):
+    rng, count = np.random.default_rng(0), 0
+    monkeypatch.setattr(blocks, "LARGE", 48)
+    for _ in range(1000):
+        op, dtype = OPS[rng.integers(len(OPS))], np.dtype(rng.choice(["f2", "f4", "f8"]))
+        shape = tuple(rng.choice([1, 2, 3, 5, 8], rng.integers(0, 5)).tolist())
+        monkeypatch.setattr(blocks, "CORES", int(rng.integers(1, 4)))
+        monkeypatch.setattr(blocks, "REPEATED_ROW", int(rng.choice([1, 8, 64])))
+        monkeypatch.setattr(programs, "BLOCK_BYTES", int(rng.integers(8, 300)))
+        arrays = [random_operand(rng, shape, dtype) for _ in op.args]
+        with np.errstate(all="ignore"):
+            program = compile_blocks(trace_formula(op.numpy, [dtype] * len(arrays)), dtype) or blocks.into(op.numpy)
+            found, expected = blocks.run(program, arrays, dtype), op.numpy(*arrays)
+        if found is not None:
+            count += 1
+            assert (found.shape, found.dtype) == (expected.shape, expected.dtype), op.name
+            np.testing.assert_allclose(found, expected, 1e-5, 1e-6, err_msg=op.name)  # few numbers have other formulas
+    assert count > 300
 
 
 def test_cotangents_of_sums():

@@ -101,8 +101,9 @@ def run(f: Callable[..., Any] | BlockProgram, arrays: Sequence[Any], dtype: Any)
                 return None
             # A broadcast array, as the cotangents of sums are: without its repetitions.
             a = a[tuple([slice(None) if step else slice(1) for step in a.strides])]
-        if a.size > 1:
-            found = frame_of(a, shape) if size >= LARGE and len(a.shape) <= len(shape) else None
+        if a.shape:
+            is_number = a.size == 1
+            found = frame_of(a, shape) if (is_number or size >= LARGE) and len(a.shape) <= len(shape) else None
             joined = None if found is None else frame.joined(found)
             if joined is None:
                 return None
