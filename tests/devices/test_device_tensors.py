@@ -277,3 +277,13 @@ def test_the_general_kernel_runs_where_the_own_one_does_not_apply(gpu, monkeypat
         assert np.array_equal(f(x).numpy(), expected)
         value = getattr(ops_of(MODULE), name)(*[x.buffer] * len(registry[name].args))
         assert np.array_equal(MODULE.to_host(value), expected)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.bfloat16, tf.int64, tf.bool, tf.complex64])
+def test_a_device_fills_tensors_itself(gpu, monkeypatch, dtype):
+    """A copy from the host would wait for all work of the device."""
+    monkeypatch.setattr(MODULE, "from_host", None)
+    for value, create in enumerate((tf.zeros, tf.ones)):
+        x = create((3, 2), dtype)
+        assert x.device == MODULE.device
+        np.testing.assert_array_equal(x.numpy(), np.full((3, 2), value, dtype.as_numpy_dtype))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
+from ...core.extension_points import place_tensor
 from ...core.tensor import Tensor, constant
 from ...core.type_hints import DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integer, integers, to_array, to_shape, to_tensor, to_tensors, with_default
@@ -51,8 +52,11 @@ def _fill(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
         return constant(np.full(shape, b"", object), dtype)
     if not shape:
         return constant(dtype.as_numpy_dtype(value), dtype)
-    if thread.example is not None:  # sizes of a scratch graph may be invented ones: they take no memory
-        return constant(np.broadcast_to(dtype.as_numpy_dtype(value), shape), dtype)
+    if thread.example is not None or place_tensor.installed is not None:
+        x = constant(np.broadcast_to(dtype.as_numpy_dtype(value), shape), dtype)
+        # Sizes of a scratch graph may be invented ones: they take no memory. A device fills its own.
+        if thread.example is not None or type(x) is not Tensor:
+            return x
     return constant(np.zeros(shape, dtype.numpy) if not value else np.ones(shape, dtype.numpy), dtype)
 
 

@@ -220,12 +220,11 @@ def send_cotangent(module: ArrayModule, g: Tensor) -> Any:
 
 
 def _copy_to_device(module: ArrayModule, x: Tensor, tracers: Any) -> DeviceTensor:
-    """Copies a host tensor to the device, with these tracers. A broadcast scalar is transferred once."""
+    """Copies a host tensor to the device, with these tracers; a broadcast number fills memory there without a copy."""
     array = asarray(x.array)
     try:
-        if array.size > 1 and not any(array.strides):
-            number = module.from_host(array[(0,) * array.ndim])
-            buffer = module.copy(module.xp.broadcast_to(number, array.shape))
+        if array.size > 1 and not any(array.strides) and array.dtype.kind != "u":
+            buffer = module.xp.full(array.shape, array[(0,) * array.ndim])
         else:
             buffer = module.from_host(array)
     except module.memory_errors as error:
