@@ -1,4 +1,4 @@
-"""Memory of large arrays: `empty` aligns it, and `keep_freed_memory` lets glibc's malloc reuse it.
+"""Memory of large arrays: `empty` aligns it, `scratch_buffers` lends it, `keep_freed_memory` lets malloc reuse it.
 
 NumPy's arrays begin at a multiple of 16 bytes. Where vectors have 64 bytes, as on x86, each store to an array that does
 not begin at a multiple of 64 touches two cache lines: a product of 2**16 elements then takes 18 us instead of 9 by
