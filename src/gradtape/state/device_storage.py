@@ -66,8 +66,10 @@ class DeviceStorage(Storage):
     @property
     def dims(self) -> tuple[int, ...]:
         """The shape of the value."""
-        buffer = self.buffer if self.last is None else None
-        return self.snapshot().dims if buffer is None else tuple(buffer.shape)
+        last, buffer = self.last, self.buffer
+        if last is None and buffer is not None:
+            return tuple(buffer.shape)
+        return (self.snapshot() if last is None else last).dims
 
     def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
         """Return the value with tracers for the active recorder."""

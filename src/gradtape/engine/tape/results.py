@@ -41,4 +41,5 @@ def as_tensors(module: ArrayModule, g: Any, dtype: dtypes.DType) -> Any:
     if isinstance(g, PendingSum):
         g = g.value()
     g = rounded(module, g, dtype) if dtype.narrow else g
-    return on_device(module, g, dtypes.of_numpy(module.numpy_dtype(g)))
+    known = module.dtypes.get(g.dtype)
+    return on_device(module, g, dtypes.of_numpy(module.numpy_dtype(g)) if known is None else known)
