@@ -102,16 +102,26 @@ vjp("softmax", TORCH_ROWS)(lambda t, g, y, axis: t._softmax_backward_data(g, y, 
 vjp("log_softmax", TORCH_ROWS)(lambda t, g, y, axis: t._log_softmax_backward_data(g, y, axis, y.dtype))
 
 
-@kernel("layer_norm", TORCH_ROWS)
+@kernel_with_residual("layer_norm", TORCH_ROWS)
 def _layer_norm(t: Any, x: Any, scale: Any, shift: Any, *, epsilon: float) -> Any:
-    return t.nn.functional.layer_norm(x, x.shape[-1:], scale, shift, epsilon)
+    """A layer norm, and as the residual the mean and `1 / deviation` of each row."""
+    y, *residual = t.native_layer_norm(x, x.shape[-1:], scale, shift, epsilon)
+    return y, tuple(residual)
+
+
+@vjp("layer_norm", TORCH_ROWS)
+def _layer_norm_vjp(t: Any, g: Any, x: Any, scale: Any, epsilon: float, residual: Any) -> Any:
+    """The cotangents of input, scale and shift."""
+    shape, scale = x.shape[-1:], scale.contiguous()
+    if residual is None:
+        residual = t.native_layer_norm(x, shape, scale, scale, epsilon)[1:]
+    given = g.contiguous(), x.contiguous(), shape, *residual, scale, scale
+    return aten("native_layer_norm_backward")(*given, [True, True, True])
 
 
 @kernel("layer_norm_back", TORCH_REDUCTIONS)
 def _layer_norm_back(t: Any, cotangent: Any, x: Any, scale: Any, *, epsilon: float) -> Any:
-    shape, shift = x.shape[-1:], t.zeros_like(scale)
-    _, mean, deviation = t.native_layer_norm(x, shape, scale, shift, epsilon)
-    return aten("native_layer_norm_backward")(cotangent, x, shape, mean, deviation, scale, shift, [True, True, True])
+    return _layer_norm_vjp(t, cotangent, x, scale, epsilon, None)
 
 
 @kernel_with_residual("scaled_dot_product_attention", TORCH_ATTENTION)
@@ -392,15 +402,14 @@ def _normalization_by_moments_vjp(t: Any, g: Any, x: Any, mean: Any, variance: A
     """The cotangents of input, scale and shift of a batch norm of channels, or a layer norm if `mean` has columns."""
     if not x.numel() or x.dtype not in (t.float32, t.float64):
         return None
-    r, mask = inverse_deviation(variance, epsilon), [True, True, True]
-    mean, scale = mean.contiguous(), scale.contiguous()
+    mean, r = mean.contiguous(), inverse_deviation(variance, epsilon)
     if mean.ndim > 1:
-        g, x = g.contiguous(), x.contiguous()
-        return aten("native_layer_norm_backward")(g, x, x.shape[-1:], mean, r, scale, scale, mask)
+        return _layer_norm_vjp(t, g, x, scale, epsilon, (mean, r))
     rows = rows_of(x)
     of_x, *others = aten("native_batch_norm_backward")(
-        rows_like(g, rows), rows, scale, None, None, mean, r.contiguous(), True, epsilon, mask
-    )
+        rows_like(g, rows), rows, scale.contiguous(), None, None, mean, r.contiguous(), True, epsilon,
+        [True, True, True],
+    )  # fmt: skip
     return shaped_like(x, of_x), *others
 
 
