@@ -280,6 +280,7 @@ def test_tapes_keep_residuals_until_they_release_them():
         weakref.ref(s) for saved in tape._log.saved if saved for s in saved if isinstance(s, library.torch().Tensor)
     ]
     assert residual().nbytes <= x.numpy().nbytes
+    assert tape.memory().total == x.numpy().nbytes + y.numpy().nbytes + residual().nbytes
     tape.gradient(y, x)
     assert residual() is None
 

@@ -193,7 +193,7 @@ def _iterate_explanation_values(log: Log) -> Iterator[tuple[int, str, Any, bool]
 
 
 def _arrays(value: Any) -> Iterator[Any]:
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "untyped_storage"):  # of PyTorch
         yield value
     elif isinstance(value, Tensor):
         yield _array_of(value)
