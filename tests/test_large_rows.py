@@ -95,3 +95,21 @@ def compare(got, want, x, part):
     tolerance = 2e-4 if x.dtype == np.float32 else 1e-10
     scale = np.abs(want[np.isfinite(want)]).max(initial=1.0) if want.dtype.kind == "f" else 1.0
     np.testing.assert_allclose(got, want.reshape(got.shape), rtol=tolerance, atol=tolerance * 0.1 * scale)
+
+
+@pytest.mark.parametrize("classes", [9, 200])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_infinite_cotangents_of_large_cross_entropies(dtype, classes):
+    logits, labels = RNG.standard_normal((40000, classes)).astype(dtype), RNG.integers(0, classes, 40000)
+    g = RNG.choice([0.0, -1.5, np.inf, -np.inf, np.nan], 40000).astype(dtype)
+
+    def gradient(part):
+        x = tf.constant(logits[part])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.nn.sparse_softmax_cross_entropy_with_logits(labels[part], x)
+        return tape.gradient(y, x, output_gradients=tf.constant(g[part])).numpy()
+
+    large = gradient(slice(None))
+    for part in (slice(0, 16), slice(39990, None)):
+        np.testing.assert_allclose(large[part], gradient(part), rtol=1e-2 if dtype == "float16" else 1e-5, atol=1e-6)

@@ -182,7 +182,8 @@ def sparse_with_slope(labels, logits):
 def _with_slope(labels, logits, out=None, g=None):
     """The losses, and the derivative of each with respect to its logits, times the numbers `g`."""
     losses, slope, axis, chosen = _with_softmax(labels, logits, out, g)
-    slope.put(chosen, slope.take(chosen) - (1 if g is None else g))
+    # Not the product minus `g`, which is nan if both are infinite: the loss is the logarithm of 1 / softmax.
+    slope.put(chosen, slope.take(chosen) - 1 if g is None else g * np.expm1(-losses))
     slope = slope if axis else slope.T
     return losses, slope if logits.ndim == 2 else slope.reshape(logits.shape)
 
