@@ -234,6 +234,28 @@ def test_filters_take_over_the_layout_of_kernels(gpu, monkeypatch, kept):
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize("keeps", [False, True])
+def test_images_serve_as_filters_and_filters_as_images(gpu, monkeypatch, keeps):
+    """Kernels keep both in other layouts, whose axes differ."""
+    monkeypatch.setattr(host_kernels, "keeps_derived", lambda x: keeps)
+    arrays = np.random.default_rng(0).normal(size=(3, 4, 4, 4, 4)).astype(np.float32)
+
+    def results():
+        x, image, w = tf.constant(arrays[0]), tf.constant(arrays[1]), tf.Variable(arrays[2])
+        for _ in range(2):
+            made = tf.nn.conv2d(image, w, 1, "SAME")
+            w.assign_add(tf.ones_like(w))
+        mean, variance = tf.nn.moments(w, [0, 1, 2])
+        standardized = tf.nn.batch_normalization(w, mean, variance, None, None, 1e-3)
+        return [tf.nn.conv2d(x, made, 1, "SAME"), tf.nn.avg_pool2d(w.value(), 2, 1, "VALID"), standardized]
+
+    found = results()
+    with tf.device("/CPU:0"):
+        expected = results()
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-3, atol=1e-4)
+
+
 def test_variables_of_inference_mode_are_updated_outside_of_it(gpu):
     """PyTorch does not overwrite tensors that were created in its inference mode."""
     import torch

@@ -18,7 +18,7 @@ from .host_kernels import cached, scalar
 from .kernels import JOINT_VJPS, KERNELS, VJPS
 from .library import aten
 from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
-from .windows import CHANNELS_FIRST, CHANNELS_LAST
+from .windows import CHANNELS_FIRST, CHANNELS_LAST, OUTPUTS_FIRST
 
 
 def gpus() -> list[dict[str, Any]]:
@@ -153,7 +153,7 @@ class TorchModule(ArrayModule):
         # Python's references do not tell whether a view, its base or XLA shares the memory. The tensor is a use of its
         # storage, and so are the object that represents it here and the tensor that only kernels use.
         uses = _count_storage_uses(storage._cdata)
-        if uses > 2 and uses > 2 + hasattr(array, CHANNELS_FIRST):
+        if uses > 2 and uses > 2 + (hasattr(array, CHANNELS_FIRST) or hasattr(array, OUTPUTS_FIRST)):
             return None
         copy = cached(array, CHANNELS_LAST, None) if hasattr(array, CHANNELS_LAST) else None
         own = None if copy is None else self.own_array(copy)

@@ -14,7 +14,8 @@ from .library import aten, torch
 
 Axes = tuple[int, ...]
 CHANNELS_LAST = "_channels_last"  # the attribute of a filter with its copy in another layout: see `_filter`
-CHANNELS_FIRST = "_channels_first"  # the attribute of an image, or of such a copy: the tensor that it is a view of
+CHANNELS_FIRST = "_channels_first"  # an image's attribute: the tensor that it is a view of
+OUTPUTS_FIRST = "_outputs_first"  # such a copy's attribute, the same; an image may be a filter, and the reverse
 # From this size on, a filter's gradient is copied to the layout in which optimizers have their slots: the steps of an
 # update that read both layouts become slower than the copy.
 _COPIED_FILTER_MIN_ELEMENTS = 1 << 20
@@ -121,13 +122,13 @@ def _filter(w: Any, windows: _Windows) -> Any:
     On a GPU, it has the channels last in memory, as cuDNN's kernels need it. A copy with that layout serves all
     convolutions with this filter, forward and backward, and a variable takes it over when it is updated.
     """
-    known = getattr(w, CHANNELS_FIRST, None)
+    known = getattr(w, OUTPUTS_FIRST, None)
     if known is not None:
         return known
     view = (w.unsqueeze(0) if windows.lacks_axis else w).permute(3, 2, 0, 1)
     if not host_kernels.keeps_derived(w) or view.is_contiguous(memory_format=torch().channels_last):
         return view
-    return getattr(cached_on(w, CHANNELS_LAST, None, lambda: _copy_filter(view, windows)), CHANNELS_FIRST)
+    return getattr(cached_on(w, CHANNELS_LAST, None, lambda: _copy_filter(view, windows)), OUTPUTS_FIRST)
 
 
 def _copy_filter(view: Any, windows: _Windows) -> Any:
@@ -135,7 +136,7 @@ def _copy_filter(view: Any, windows: _Windows) -> Any:
     first = view.clone(memory_format=torch().channels_last)
     w = first.permute(2, 3, 1, 0)
     w = w.squeeze(0) if windows.lacks_axis else w
-    setattr(w, CHANNELS_FIRST, first)
+    setattr(w, OUTPUTS_FIRST, first)
     return w
 
 
