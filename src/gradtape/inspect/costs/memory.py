@@ -193,10 +193,10 @@ def _iterate_explanation_values(log: Log) -> Iterator[tuple[int, str, Any, bool]
 
 
 def _arrays(value: Any) -> Iterator[Any]:
-    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "untyped_storage"):  # of PyTorch
-        yield value
-    elif isinstance(value, Tensor):
+    if isinstance(value, Tensor):
         yield _array_of(value)
+    elif hasattr(value, "nbytes"):  # an array, also of PyTorch: what its kernel leaves for the derivative
+        yield value
     elif isinstance(value, tuple | list):
         for part in value:
             yield from _arrays(part)
