@@ -142,6 +142,14 @@ class ArrayModule:
         """Compiles an elementwise formula to one kernel; None if that is not possible."""
         return None
 
+    def norm_of_arrays(self, arrays: Sequence[Any]) -> Any:
+        """Returns the Euclidean norm of the elements of all arrays, which have one dtype."""
+        raise NotImplementedError
+
+    def scale_arrays(self, arrays: Sequence[Any], factor: Any) -> Sequence[Any]:
+        """Multiplies all arrays by a scalar of their dtype."""
+        raise NotImplementedError
+
     def synchronize(self) -> None:
         """Waits until the device has finished all queued work."""
 

@@ -192,13 +192,11 @@ class TorchModule(ArrayModule):
         return None if own is None else partial(own.function, torch)
 
     def norm_of_arrays(self, arrays: Sequence[Any]) -> Any:
-        """Returns the Euclidean norm of the elements of all arrays of single or double precision."""
-        if arrays[0].dtype not in (torch.float32, torch.float64):
+        if arrays[0].dtype not in (torch.float32, torch.float64):  # of others, PyTorch rounds every array's norm
             raise NotImplementedError
         return torch.linalg.vector_norm(torch.stack(torch._foreach_norm(arrays)))
 
     def scale_arrays(self, arrays: Sequence[Any], factor: Any) -> Sequence[Any]:
-        """Multiplies all arrays by a scalar."""
         return torch._foreach_mul(arrays, factor)
 
     def synchronize(self) -> None:
