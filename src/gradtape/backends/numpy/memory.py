@@ -1,4 +1,4 @@
-"""Memory of large arrays: `empty` aligns it, `scratch_buffers` lends it, `keep_freed_memory` lets malloc reuse it.
+"""Memory of large arrays: aligned arrays, buffers that are used again, and malloc that keeps what is freed.
 
 NumPy's arrays begin at a multiple of 16 bytes. Where vectors have 64 bytes, as on x86, each store to an array that does
 not begin at a multiple of 64 touches two cache lines: a product of 2**16 elements then takes 18 us instead of 9 by
@@ -36,9 +36,10 @@ LEAST_ALIGNED, _LEAST_KEPT = (ALIGNED, ALIGNED_IF_KEPT) if _IS_X86 else (1 << 62
 
 
 class AlignedMemory(np.ndarray[Any, Any]):
-    """The bytes of an aligned array, and a few more; no other array is a view of it, as NumPy does not skip its class.
+    """The bytes of an aligned array, and up to 64 more.
 
-    So whoever looks for the array that owns the memory of a view finds the aligned array.
+    The base of a view of the aligned array is that array, because NumPy does not skip bases of another class. So the
+    size of the base is that of the values.
     """
 
 
@@ -73,9 +74,9 @@ _unused_scratch: list[np.ndarray[Any, Any]] = []
 
 @contextmanager
 def scratch_buffers(shape: Sequence[int], dtypes: Sequence[np.dtype[Any]]) -> Iterator[list[np.ndarray[Any, Any]]]:
-    """Lends uninitialized arrays of one shape, which begin at cache lines.
+    """Provides uninitialized arrays of one shape, which begin at cache lines, inside a `with` block.
 
-    Their memory is used again: pages that are new from the system cost as much as several passes over them.
+    Later calls use their memory again: pages that are new from the system cost as much as several passes over them.
     """
     sizes = [-(-math.prod(shape) * dtype.itemsize // _LINE) * _LINE for dtype in dtypes]
     try:
