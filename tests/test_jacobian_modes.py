@@ -361,3 +361,41 @@ def test_a_source_without_entries_has_a_matrix_without_columns(sparse):
         tape.watch(x)
         y = tf.reshape(tf.concat([x, tf.ones([6])], 0), [2, 3])
     assert tape.jacobian(y, x, sparse=sparse).shape == (6, 0)
+
+
+@pytest.mark.parametrize("max_bytes", [None, 1 << 16])
+def test_rows_of_many_examples_equal_those_of_single_sweeps(max_bytes):
+    x, labels = tf.Variable(RNG.normal(size=(150, 3))), tf.constant(RNG.integers(0, 4, 150))
+    a, b = tf.Variable(RNG.normal(size=(3, 5))), tf.Variable(RNG.normal(size=5))
+    table = tf.Variable(RNG.normal(size=(4, 5)))
+    sources = [x, a, b, table]
+    with tf.GradientTape(persistent=True) as tape:
+        hidden = tf.nn.softmax(x @ a + b) * tf.gather(table, labels)
+        apart = tf.reduce_sum(hidden, 1)
+        together = apart - tf.reduce_mean(apart)  # combines the examples
+    for y in (apart, together):
+        expected = tape.jacobian(y, sources, experimental_use_pfor=False)
+        for found, own in zip(tape.jacobian(y, sources, max_bytes=max_bytes), expected, strict=True):
+            np.testing.assert_allclose(found, own, rtol=1e-9, atol=1e-12)
+
+
+def test_an_infinite_row_of_many_does_not_change_the_others():
+    rate, x = tf.Variable(1.0), tf.Variable(np.arange(200, dtype=np.float32))
+    with tf.GradientTape() as tape:
+        y = tf.sqrt(rate * x)
+    by_rate, by_x = (found.numpy() for found in tape.jacobian(y, [rate, x]))
+    assert np.isnan(by_rate[0]) and np.isinf(by_x[0, 0])
+    np.testing.assert_allclose(by_rate[1:], 0.5 * np.sqrt(x[1:]), rtol=1e-6)
+    np.testing.assert_allclose(by_x[1:, 1:], np.diag(0.5 / np.sqrt(x[1:])), rtol=1e-6)
+    assert np.all(by_x[1:, 0] == 0) and np.all(by_x[0, 1:] == 0)
+
+
+def test_users_rules_see_the_cotangents_of_single_rows():
+    @tf.custom_gradient
+    def shifted(x):
+        return x, lambda dy: dy + 1.0
+
+    x = tf.Variable(RNG.normal(size=200))
+    with tf.GradientTape() as tape:
+        y = shifted(x * x)
+    np.testing.assert_allclose(tape.jacobian(y, x), (np.eye(200) + 1) * 2 * x.numpy())

@@ -36,10 +36,14 @@ class Model:
         """Returns an integer for each example."""
         return tf.constant(self._rng.integers(0, most, self.batch))
 
-    def __call__(self) -> Any:
-        h = tf.constant(self.x)
+    def outputs(self, x: Any) -> Any:
+        """Returns a row for each row of `x`."""
         for _, layer in self._layers:
-            h = layer(h)
+            x = layer(x)
+        return x
+
+    def __call__(self) -> Any:
+        h = self.outputs(tf.constant(self.x))
         return tf.reduce_sum(h * h + h, 1)
 
     def __str__(self) -> str:

@@ -50,7 +50,7 @@ def jacobians_by_columns(
     """Computes the Jacobian of each source by columns; returns None if rows are to be used."""
     rows, columns = math.prod(target.dims), sum(math.prod(s.dims) for s in sources)
     # A user's rule need not be linear in its cotangent, and then its transpose is undefined.
-    by_rows = rows <= columns or not are_real((target, *sources)) or _has_users_rules(tape)
+    by_rows = rows <= columns or not are_real((target, *sources)) or has_users_rules(tape)
     if mode == "reverse" or (mode == "auto" and by_rows):
         return None
     tape._sweeps += columns
@@ -138,7 +138,7 @@ def sparse_hessian(
         colors = coloring.symmetric_coloring(symmetric)
         sums = _of_colors(tape, sweep, colors, targets, sources, max_bytes)
         whole = coloring.decompress_symmetric(symmetric, colors, sums)
-    if whole is None or (_has_users_rules(tape) and not _is_swept_so(whole, sweep, targets, sources)):
+    if whole is None or (has_users_rules(tape) and not _is_swept_so(whole, sweep, targets, sources)):
         colors = coloring.coloring(pattern)
         whole = coloring.decompress(pattern, colors, _of_colors(tape, sweep, colors, targets, sources, max_bytes))
     for i in linked:
@@ -148,7 +148,7 @@ def sparse_hessian(
     return found
 
 
-def _has_users_rules(tape: Tape) -> bool:
+def has_users_rules(tape: Tape) -> bool:
     """Whether the tape may hold user-defined rules or hooks, whose results need not be true derivatives.
 
     The second derivatives that such rules produce need not be symmetric.

@@ -35,14 +35,22 @@ _unknown: set[str] = set()
 _FEW_BYTES = 1 << 24  # chunk size of per-example gradients when only their norms are requested
 
 
-class Examples:
-    """The number of examples, the batching levels, and whether reductions over examples are deferred."""
+class TooManyBytes(Exception):
+    """One cotangent per example would take more bytes than allowed."""
 
-    def __init__(self, count: int, sums_wait: bool) -> None:
+
+class Examples:
+    """The number of examples, the batching levels, and whether reductions over examples are deferred.
+
+    An op that would need more than `max_bytes` for one zero-padded cotangent per example raises `TooManyBytes`.
+    """
+
+    def __init__(self, count: int, sums_wait: bool = False, max_bytes: int | None = None) -> None:
         self.count = count
         self.apart_at = dispatch.next_level()
         self.level = dispatch.next_level()
         self.sums_wait = sums_wait
+        self.max_bytes = max_bytes
 
 
 class ExampleTensor(TransparentProxy):
@@ -66,6 +74,7 @@ class ExampleTensor(TransparentProxy):
             return tuple(map(self._like, result)) if type(result) is tuple else self._like(result)
         if rows is not None:
             return self._added_up(op, values, attrs, rows)
+        self._check_size()
         if op.name not in _unknown:
             _unknown.add(op.name)
             logger.info("gradients of single examples: op %s gets the examples apart", op.name)
@@ -93,12 +102,19 @@ class ExampleTensor(TransparentProxy):
     def _together(self, x: BatchedTensor) -> Tensor:
         return self._like(ops.reshape(x.value, shape=(x.size * x.dims[0], *x.dims[1:])))
 
+    def _check_size(self) -> None:
+        limit, size, inner = self.examples.max_bytes, self.examples.count * self.dtype.size, self.value
+        while isinstance(inner, BatchedTensor):
+            size, inner = size * inner.size, inner.value
+        if limit is not None and size * math.prod(self.dims) > limit:
+            raise TooManyBytes
+
     def apart(self) -> BatchedTensor:
         """Expands to one cotangent per example, with zeros in the rows of the others."""
         count = self.examples.count
-        own = np.repeat(np.eye(count, dtype=self.dtype.numpy), self.dims[0] // count, axis=1)
-        mask = Tensor(own.reshape(count, self.dims[0], *(1,) * (len(self.dims) - 1)), self.dtype)
-        return BatchedTensor(ops.mul(mask, self.value), self.examples.apart_at)
+        own = np.repeat(np.eye(count, dtype=bool), self.dims[0] // count, axis=1)
+        mask = Tensor(own.reshape(count, self.dims[0], *(1,) * (len(self.dims) - 1)))
+        return BatchedTensor(ops.masked(mask, self.value), self.examples.apart_at)  # selects: 0 times inf is not 0
 
 
 class DeferredReduction(Proxy):
