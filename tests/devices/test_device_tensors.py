@@ -203,6 +203,21 @@ def test_gradients_are_where_the_tape_was_recorded(gpu, where, asked_in, scalar)
         assert tape.jacobian(y, v).device.endswith(where[1:])
 
 
+def test_the_rows_of_a_jacobian_of_many_examples_are_computed_on_the_device(gpu):
+    rng = np.random.default_rng(0)
+    x, a, b = rng.normal(size=(150, 3)), rng.normal(size=(3, 4)), rng.normal(size=4)
+    found = []
+    for where in ("/CPU:0", "/GPU:0"):
+        with tf.device(where):
+            sources = [tf.Variable(value) for value in (x, a, b)]
+            with tf.GradientTape() as tape:
+                y = tf.tanh(sources[0] @ sources[1] + sources[2])
+            found.append(tape.jacobian(y, sources))
+        assert all(j.device.endswith(where[1:]) for j in found[-1])
+    for host, there in zip(*found, strict=True):
+        np.testing.assert_allclose(there, host, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "dtype",
     ["float8_e5m2", "float8_e4m3fn", "int4", "uint16", "uint32", "uint64", "bfloat16", "float16", "int8", "complex64"],

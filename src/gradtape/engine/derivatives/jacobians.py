@@ -26,9 +26,9 @@ _DEPENDENT_ROWS = (
     "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a sum over "
     "the batch), so there is no Jacobian for each row."
 )
-# Entries of the cotangents of all rows: chunks of rows against examples: 0.9 for 2**10, 1.0 for 2**12, 1.1 to 1.2 for
-# 2**14 and 1.5 to 1.8 for 2**16 if the rows are independent; 3.8 for a network with 128 examples of 2 entries. If an op
-# combines them: 0.9 to 1.3 for 2**14.
+# Entries of all rows, each as long as the target or a source: chunks of rows against examples: 0.9 for 2**10, 1.0 for
+# 2**12, 1.1 to 1.2 for 2**14 and 1.5 to 1.8 for 2**16 if the rows are independent; 3.8 for a network with 128 examples
+# of 2 entries. If an op combines them: 0.9 to 1.3 for 2**14.
 EXAMPLES_MIN = 1 << 14
 CHUNK_BYTES = 1 << 30  # rows are computed together while each array of their cotangents fits in this
 
@@ -68,7 +68,7 @@ def _rows_of_jacobian(
     rows = math.prod(target.dims)
     tape._sweeps += rows
     chunks = list(ranges(rows, (target, *sources), max_bytes))
-    if _is_worth_splitting(tape, target, max_bytes):
+    if _is_worth_splitting(tape, target, sources, max_bytes):
         with contextlib.suppress(TooManyBytes), tape.retained(len(chunks) > 1):
             return _rows_by_examples(tape, target, sources, factor, None if len(chunks) == 1 else max_bytes)
     parts: list[list[Tensor | None]] = []
@@ -88,13 +88,14 @@ def _rows_of_jacobian(
     ]
 
 
-def _is_worth_splitting(tape: Tape, target: Differentiable, max_bytes: int) -> bool:
-    """Whether the target has enough rows for `_rows_by_examples`, whose cotangents fit into `max_bytes`.
+def _is_worth_splitting(tape: Tape, target: Differentiable, sources: Sequence[Differentiable], max_bytes: int) -> bool:
+    """Whether the rows are long enough for `_rows_by_examples`, whose cotangents fit into `max_bytes`.
 
     A user's rule must not take part: it may map the zeros that stand for other examples to other numbers.
     """
     count, rows = target.dims[0] if target.dims else 0, math.prod(target.dims)
-    if count < 2 or rows * rows < EXAMPLES_MIN or rows * rows // count * target.dtype.size > max_bytes:
+    longest = max(math.prod(x.dims) for x in (target, *sources))
+    if count < 2 or rows * longest < EXAMPLES_MIN or rows * rows // count * target.dtype.size > max_bytes:
         return False
     return not has_users_rules(tape)
 
