@@ -1,6 +1,7 @@
 """Functions without `jit_compile` on a device: XLA compiles them, except for what it cannot run alone."""
 
 import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -328,3 +329,26 @@ def test_random_programs_agree_with_eager_execution_on_the_host(gpu, seed):
         np.testing.assert_allclose(got, want, rtol=2e-3, atol=2e-4, err_msg=program.source)
 
 
+def test_functions_see_the_present_values_of_tensors_that_they_were_given_before(gpu):
+    double = tf.function(lambda x: 2.0 * x, jit_compile=True)
+    v = tf.Variable([1.0, 2.0])
+    for rounds in range(1, 4):
+        x = v.read_value()
+        for _ in range(3):
+            assert double(x).numpy().tolist() == [2.0 * rounds, 2.0 + 2.0 * rounds]
+        assert double(double(x)).numpy().tolist() == [4.0 * rounds, 4.0 + 4.0 * rounds]
+        v.assign_add([1.0, 1.0])
+        assert x.numpy().tolist() == [1.0 * rounds, 1.0 + rounds]
+
+
+@pytest.mark.parametrize("is_result", [False, True])
+def test_tensors_given_to_functions_are_freed(gpu, is_result):
+    double = tf.function(lambda x: 2.0 * x, jit_compile=True)
+    given = tf.ones([1 << 20])
+    if is_result:
+        given = double(given)
+    for _ in range(3):
+        double(given)
+    buffer = weakref.ref(given.buffer)
+    del given
+    assert buffer() is None

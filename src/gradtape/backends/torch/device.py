@@ -14,7 +14,7 @@ from ..arrays import ArrayModule, Kernels
 from .device_kernels import DEVICE_KERNELS, forward_key, place
 from .elementwise import compile_steps, fused_kernels, fused_vjps
 from .fusion import fuse
-from .host_kernels import cached, scalar
+from .host_kernels import cached, keep_on, scalar
 from .kernels import JOINT_VJPS, KERNELS, VJPS
 from .library import aten
 from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
@@ -75,6 +75,7 @@ _DEVICE_VJPS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
 # None if this PyTorch does not say how many tensors use a piece of memory.
 _count_storage_uses = getattr(torch._C, "_storage_Use_Count", None) if hasattr(torch.Tensor, "_use_count") else None
 _HOST = torch.device("cpu")
+_XLA = "_xla"  # the attribute of a tensor that holds XLA's array of its value
 _SHORT_NAMES = {"subtract": "sub", "multiply": "mul", "divide": "div"}
 
 
@@ -130,14 +131,23 @@ class TorchModule(ArrayModule):
 
         if (array.dtype is torch.bfloat16 and array.device.type == "cpu") or jax.default_backend() != "gpu":
             return to_host(array)
+        known = cached(array, _XLA, None)
+        if known is not None and not own:
+            return known
         with jax.enable_x64(True):
-            there = jax.dlpack.from_dlpack(array.resolve_conj().contiguous())
-            return jax.numpy.array(there, copy=True) if own else there
+            # Another tensor of the same memory: a reference to `array` itself would be a cycle that Python cannot see.
+            there = jax.dlpack.from_dlpack(array.detach().resolve_conj().contiguous()) if known is None else known
+            if own:
+                return jax.numpy.array(there, copy=True)
+        keep_on(array, _XLA, None, there)  # passing an array takes longer than the call of a small program
+        return there
 
     def from_xla(self, array: Any) -> Any:
         if array.devices() and next(iter(array.devices())).platform != "gpu":
             return self.from_host(np.asarray(array))
-        return torch.from_dlpack(array)
+        here = torch.from_dlpack(array)
+        keep_on(here, _XLA, None, array)
+        return here
 
     def own_array(self, array: Any) -> Any:
         if _count_storage_uses is None or array._use_count() > 1:

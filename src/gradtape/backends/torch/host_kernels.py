@@ -97,8 +97,14 @@ def cached_on(x: Any, name: str, key: Any, compute: Callable[[], Any]) -> Any:
     found = cached(x, name, key)
     if found is None:
         found = compute()
-        setattr(x, name, ((key, x._version), found))
+        keep_on(x, name, key, found)
     return found
+
+
+def keep_on(x: Any, name: str, key: Any, found: Any) -> None:
+    """Leaves `found`, derived from the present value of `x`, with `x`, if that has a version."""
+    if keeps_derived(x):
+        setattr(x, name, ((key, x._version), found))
 
 
 def cached(x: Any, name: str, key: Any) -> Any:
