@@ -167,12 +167,17 @@ def host_only(xp: Any) -> None:
         raise NotImplementedError("this kernel is NumPy's")
 
 
+def is_jax(x: Any) -> bool:
+    """Whether `x` is an array of JAX, or a tracer of one; JAX need not be installed."""
+    return type(x).__module__.startswith("jax")
+
+
 def put(array: Any, key: Any, values: Any) -> Any:
     """Returns `array` after `array[key] = values`; may modify it, so the caller must own the array."""
     if type(array) is np.ndarray:
         if array.dtype.char == "O" and np.ndim(values) == 0:
             values = np.asarray(values, object)[()]  # NumPy would store a 0-d object array itself as the element
-    elif hasattr(array, "at"):
+    elif is_jax(array):
         return array.at[key].set(values)
     elif hasattr(array, "is_cuda") and array.is_cuda:
         return _torch_namespace().put(array, key, values)
@@ -182,7 +187,7 @@ def put(array: Any, key: Any, values: Any) -> Any:
 
 def add_into(array: Any, key: Any, values: Any) -> Any:
     """Returns `array` after `array[key] += values`; the caller must own the array, and the key has no duplicates."""
-    if hasattr(array, "at"):
+    if type(array) is not np.ndarray and is_jax(array):
         return array.at[key].add(values)
     array[key] += values
     return array
@@ -197,17 +202,10 @@ def combine_at(xp: Any, ufunc: str, array: Any, key: Any, values: Any) -> Any:
 
     Except for `add` and `subtract`, the key must be a single array of row indices.
     """
-    if hasattr(array, "at"):
-        return getattr(array.at[key], _UPDATES[ufunc])(values)
     if xp is np:
-        getattr(xp, ufunc).at(array, key, values)
+        getattr(np, ufunc).at(array, key, values)
         return array
-    return xp.scatter(ufunc, array, key, values)
-
-
-def add_at(xp: Any, array: Any, key: Any, values: Any) -> Any:
-    """Scatter-add: adds `values` at `key`, accumulating duplicates; the caller must own the array."""
-    return combine_at(xp, "add", array, key, values)
+    return getattr(array.at[key], _UPDATES[ufunc])(values) if is_jax(array) else xp.scatter(ufunc, array, key, values)
 
 
 def search_rows(xp: Any, rows: Any, values: Any, side: Literal["left", "right"]) -> Any:
@@ -215,24 +213,9 @@ def search_rows(xp: Any, rows: Any, values: Any, side: Literal["left", "right"])
     if xp is np:
         found = [np.searchsorted(row, value, side=side) for row, value in zip(rows, values, strict=True)]
         return np.stack(found) if found else np.zeros(values.shape, int)
-    if hasattr(rows, "at"):
+    if is_jax(rows):
         return xp.vectorize(functools.partial(xp.searchsorted, side=side), signature="(n),(m)->(m)")(rows, values)
     return xp.searchsorted(rows.contiguous(), values.contiguous(), side=side)  # it warns of other layouts
-
-
-def stacked(xp: Any, *matrices: Any) -> tuple[Any, ...]:
-    """Broadcasts the leading axes of matrices, where the library's linear algebra does not."""
-    if xp is np or hasattr(matrices[0], "at") or len({x.shape[:-2] for x in matrices}) == 1:
-        return matrices
-    batch = np.broadcast_shapes(*(x.shape[:-2] for x in matrices))
-    return tuple([xp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in matrices])
-
-
-def take(xp: Any, array: Any, indices: Any, axis: int) -> Any:
-    """Takes elements along an axis; clips indices that are out of range."""
-    if xp is np or hasattr(array, "at"):
-        return xp.take(array, indices, axis=axis, mode="clip")
-    return xp.take(array, indices, axis)
 
 
 def into(f: Any, x: Any, *others: Any) -> Any:
@@ -282,7 +265,7 @@ def can_select(mask: Any, a: Any, b: Any) -> bool:
 
 def join_parts(xp: Any, real: Any, imag: Any) -> Any:
     """Joins real and imaginary parts of one shape; `real + 1j * imag` would be NaN where the imaginary part is inf."""
-    if hasattr(real, "at"):
+    if is_jax(real):
         return importlib.import_module("jax.lax").complex(real, imag)
     if hasattr(xp, "complex"):
         return xp.complex(real, imag)

@@ -183,7 +183,7 @@ class TorchNamespace:
     def flip(self, x: Any, axis: Any = None) -> Any:
         return standard.flip(x, axis=axis)
 
-    def take(self, x: Any, indices: Any, axis: int) -> Any:
+    def take(self, x: Any, indices: Any, axis: int, mode: str = "clip") -> Any:
         """Takes elements along an axis; an index out of range is replaced by the nearest one inside."""
         return x[(*(slice(None),) * (axis % x.ndim), move_inside(indices, x.shape[axis]))]
 
@@ -310,6 +310,10 @@ class LinearAlgebra:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return getattr(torch.linalg, name)
+
+    def solve(self, a: Any, b: Any) -> Any:
+        """Solves linear equations; PyTorch takes a matrix beside a stack of matrices for a stack of vectors."""
+        return torch.linalg.solve(a, b.expand(*torch.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:]))
 
     def svd(self, x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
         return torch.linalg.svd(x, full_matrices=full_matrices) if compute_uv else torch.linalg.svdvals(x)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import add_at, as_unsigned, astype, combine_at, permuted, put, take
+from ...backends.arrays import as_unsigned, astype, combine_at, permuted, put
 from ...backends.numpy.sums import sum_at
 from ...backends.tuning import ONE_HOT
 from ...core import errors
@@ -41,7 +41,7 @@ def _check_range(xp, indices, size):
 def _gather(xp, x, indices, *, axis, batch):
     _check_range(xp, indices, x.shape[axis])
     if not batch:
-        return take(xp, x, indices, axis)
+        return xp.take(x, indices, axis=axis, mode="clip")
     if xp is not np:
         indices = xp.clip(indices, 0, max(x.shape[axis] - 1, 0))
     shape = x.shape
@@ -75,7 +75,7 @@ def add_rows(xp: Any, count: int, rows: Any, values: Any) -> Any:
     """Adds `values[i]` to row `rows[i]` of a zero matrix with `count` rows; repeated rows accumulate."""
     if xp is not np:  # as unsigned, a negative row is out of range: JAX drops it instead of counting from the end
         rows = as_unsigned(rows)
-        return add_at(xp, xp.zeros((count, values.shape[1]), values.dtype), rows, values)
+        return combine_at(xp, "add", xp.zeros((count, values.shape[1]), values.dtype), rows, values)
     return sum_at(count, rows, values)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import add_at, astype, kind_of, put, search_rows, size_of
+from ...backends.arrays import astype, combine_at, kind_of, put, search_rows, size_of
 from ...backends.numpy.blocks import by_rows
 from ...backends.tuning import LONG_TO_SORT, WORTH_SELECTING
 from ...core.dtypes import FLOAT, INT, NARROW
@@ -41,8 +41,9 @@ take_along = linear(
     ],
 )  # fmt: skip
 add_along = linear(
-    "add_along", lambda xp, x, indices, *, axis, size: add_at(
-        xp, xp.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype), _positions(xp, x.shape, axis, indices), x
+    "add_along", lambda xp, x, indices, *, axis, size: combine_at(
+        xp, "add", xp.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype),
+        _positions(xp, x.shape, axis, indices), x,
     ),
     transpose=lambda m, g, indices, axis: m.take_along(g, indices, axis=axis), moves_data=False,
     batch=lambda m, size, inputs, flags, attrs: _batch_along(m, m.add_along, size, inputs, flags, attrs),
@@ -224,7 +225,7 @@ def _bincount(xp, x, *weights, size, binary=False, dtype):
     if xp is not np:
         counted = xp.where(inside, weights[0] if weights else 1, 0)
         places = rows * size + xp.where(inside, x, 0)
-        counts = add_at(xp, xp.zeros(size_of(rows) * size, counted.dtype), places, counted)
+        counts = combine_at(xp, "add", xp.zeros(size_of(rows) * size, counted.dtype), places, counted)
     else:
         counted = weights[0][inside] if weights else None
         counts = np.bincount((rows * size + x)[inside], counted, minlength=rows.size * size)

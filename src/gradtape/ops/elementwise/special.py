@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...backends.arrays import astype, into, special
+from ...backends.arrays import astype, into, is_jax, special
 from ...backends.tuning import BLOCK, FEW
 from ...engine.registry.families import elementwise
 from ...engine.registry.op import sample
@@ -211,7 +211,7 @@ def _igamma_by_a(xp, a, x, *, order):
         density = xp.exp(log_t * xp.where(lower, a, a - 1) - t - log_gamma) * s * weight
         return density * _bell([log_t + constants[0], *constants[1:]])
 
-    if hasattr(x, "at") or (xp is np and _NODES.size * (a + x).size <= BLOCK):  # XLA runs an axis of nodes as one loop
+    if is_jax(x) or (xp is np and _NODES.size * (a + x).size <= BLOCK):  # XLA runs an axis of nodes as one loop
         at_once = (-1, *[1] * (a + x).ndim)
         total = xp.sum(derivative_at(_DISTANCES.reshape(at_once), _WEIGHTS.reshape(at_once)), axis=0)
     else:

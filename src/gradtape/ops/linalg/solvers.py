@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import astype, stacked
+from ...backends.arrays import astype
 from ...backends.blas import linalg, one_thread_of_scipy
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.families import bilinear, opaque, unbroadcast
@@ -95,7 +95,7 @@ slogdet = opaque(
 
 def _solve(xp, a, b):
     with _invertible(xp, a, "Input matrix is not invertible."):
-        return linalg(xp).solve(*stacked(xp, a, b))
+        return linalg(xp).solve(a, b)
 
 
 def _solve_back(m, g, a, y, a_shape, b_shape):
@@ -133,7 +133,7 @@ def _triangle(xp, a, low):
 def _triangular_solve(xp, a, b, *, lower, adjoint):
     if xp is not np:
         a = _triangle(xp, a, lower)
-        return linalg(xp).solve(*stacked(xp, xp.conj(a.swapaxes(-1, -2)) if adjoint else a, b))
+        return linalg(xp).solve(xp.conj(a.swapaxes(-1, -2)) if adjoint else a, b)
     if not b.size:
         return np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:]), b.dtype)
     from scipy.linalg import get_blas_funcs

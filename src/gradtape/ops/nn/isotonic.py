@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...backends.arrays import add_at, host_only, size_of
+from ...backends.arrays import combine_at, host_only, size_of
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.families import linear, opaque
 from ...engine.registry.op import sample
@@ -40,8 +40,8 @@ def _run_means(xp, x, segments):
         return x
     first = xp.arange(0, size, width).reshape((*x.shape[:-1], 1))
     places = (segments + first).reshape(-1)
-    totals = add_at(xp, xp.zeros(size, x.dtype), places, x.reshape(-1))
-    counts = add_at(xp, xp.zeros(size, x.dtype), places, xp.ones(size, x.dtype))
+    totals = combine_at(xp, "add", xp.zeros(size, x.dtype), places, x.reshape(-1))
+    counts = combine_at(xp, "add", xp.zeros(size, x.dtype), places, xp.ones(size, x.dtype))
     return (totals[places] / counts[places]).reshape(x.shape)
 
 
