@@ -25,9 +25,12 @@ import numpy as np
 from .tuning import LARGE_MATRIX
 
 
+_NO_CONTROL: tuple[Callable[[], int], Callable[[int], None]] = (lambda: 1, lambda count: None)
+
+
 @cache
-def _threads(package: str) -> tuple[Callable[[], int], Callable[[int], None]] | None:
-    """Returns functions that get and set the thread count of the package's OpenBLAS, or None if it has none."""
+def _threads(package: str) -> tuple[Callable[[], int], Callable[[int], None]]:
+    """Returns functions that get and set the thread count of the package's OpenBLAS."""
     from pathlib import Path
 
     file = importlib.import_module(package).__file__
@@ -39,12 +42,12 @@ def _threads(package: str) -> tuple[Callable[[], int], Callable[[int], None]] | 
                 write = getattr(library, f"{before}set_num_threads{after}", None)
                 if read is not None and write is not None:
                     return read, write
-    return None
+    return _NO_CONTROL
 
 
 def controllable() -> bool:
     """Whether `one_thread_each` has an effect."""
-    return _threads("numpy") is not None
+    return _threads("numpy") is not _NO_CONTROL
 
 
 class _ThreadCount:
@@ -55,23 +58,28 @@ class _ThreadCount:
         self._count = count
         self._lock = threading.Lock()
         self._inside = 0  # the number of active blocks
-        self.usual = 1  # the thread count to restore
+        self._usual = 1  # the thread count to restore
 
     def __enter__(self) -> None:
-        threads = _threads(self._package)
+        read, write = _threads(self._package)
         with self._lock:
-            if not self._inside and threads is not None:
-                read, write = threads
-                self.usual = read()
+            if not self._inside:
+                self._usual = read()
                 write(self._count)
             self._inside += 1
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        threads = _threads(self._package)
+        _, write = _threads(self._package)
         with self._lock:
             self._inside -= 1
-            if not self._inside and threads is not None:
-                threads[1](self.usual)
+            if not self._inside:
+                write(self._usual)
+
+    def keep(self) -> int:
+        """Makes this the thread count outside of blocks, too; returns the one before."""
+        with self:
+            before, self._usual = self._usual, self._count
+        return before
 
 
 one_thread_each = _ThreadCount("numpy")  # for matrix products
@@ -81,8 +89,7 @@ one_thread_of_scipy = _ThreadCount("scipy")
 @cache
 def keep_one_thread() -> _ThreadCount:
     """Makes NumPy's products single-threaded from now on; returns a context in which they use all threads again."""
-    one_thread_each.__enter__()
-    return _ThreadCount("numpy", one_thread_each.usual)
+    return _ThreadCount("numpy", one_thread_each.keep())
 
 
 class _Decompositions:
