@@ -18,8 +18,7 @@ import numpy as np
 from numpy import asarray
 
 from ...backends.arrays import ArrayModule, Kernels
-from ...backends.torch.kernels import JOINT_VJPS, bind_kernel
-from ...backends.torch.library import IS_ENABLED
+from ...backends.torch.kernels import JOINT_VJPS
 from ...core import devices, dtypes, errors, logger, modes
 from ...core.device_kinds import Device
 from ...core.dtypes import DType
@@ -32,7 +31,7 @@ from ..run.dispatch import tensor_like, thread
 from ..run.namespace import Namespace, raw
 from ..run.protocols import Operand, OpLike
 from .formula import neutral, trace_formula
-from .op import Op, Unregistered, bind, registry
+from .op import Op, Unregistered, bind, registry, with_torch
 
 _new = object.__new__
 _KEPT = 256  # cached kernels per op, and cached numbers
@@ -568,23 +567,13 @@ class DeviceOps:
 
 def joint_vjp_kernel(m: Namespace | DeviceOps, name: str) -> Callable[..., Any] | None:
     """Returns a library's own joint derivative of an op for the arrays that `m` computes with: see `JointRule`."""
-    return m.joint_vjp_kernel(name) if isinstance(m, DeviceOps) else _joint_vjp_of_torch(name)
+    return m.joint_vjp_kernel(name) if isinstance(m, DeviceOps) else _joint_vjp_of_large(name)
 
 
 @cache
-def _joint_vjp_of_torch(name: str) -> Callable[..., Any] | None:
+def _joint_vjp_of_large(name: str) -> Callable[..., Any]:
     """PyTorch's joint derivative of an op for large NumPy arrays; it returns None for others."""
-    found = JOINT_VJPS.get(name)
-    if found is None or not IS_ENABLED:
-        return None
-    _, min_elements, operand, kinds = found
-    compute = cache(partial(bind_kernel, found))  # imports PyTorch when it is called
-
-    def vjp(*values: Any) -> Any:
-        x = values[operand]
-        return compute()(*values) if x.size >= min_elements and x.dtype.char in kinds else None
-
-    return vjp
+    return with_torch(JOINT_VJPS.get(name), lambda *values: None)
 
 
 def ops_of(module: ArrayModule) -> DeviceOps:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.torch.kernels import KERNELS, VJPS, WITH_RESIDUALS, bind_kernel, bind_with_residual
+from ...backends.torch.kernels import KERNELS, VJPS, WITH_RESIDUALS, HostKernel, bind_kernel, bind_with_residual
 from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes, modes
 from ...core.dtypes import DType
@@ -144,7 +144,7 @@ class Op(LazyRules):
         self.detaches = False  # whether tapes do not track its outputs
         self.nondifferentiable_args: tuple[int, ...] = ()  # indices of the arguments without a derivative
         self.small = bind(kernel, np)  # for arrays that are too small for PyTorch's kernel
-        self.numpy = _with_torch(name, self.small)
+        self.numpy = with_torch(KERNELS.get(name), self.small)
         self.large: Callable[..., Any] | None = None  # `f(dtype, *arrays)` on all cores, of the elementwise fast path
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw = self.vjp_device = None
@@ -341,10 +341,9 @@ def match_dtypes(op: Op, values: Sequence[Any], matching: tuple[int, ...]) -> li
     return inputs
 
 
-def _with_torch(name: str, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a kernel that lets PyTorch compute large arrays; `kernel` itself if it cannot."""
-    by_torch = KERNELS.get(name) if IS_ENABLED else None
-    if by_torch is None:
+def with_torch(by_torch: HostKernel | None, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a kernel that lets PyTorch's compute large arrays; `kernel` itself if PyTorch has none."""
+    if by_torch is None or not IS_ENABLED:
         return kernel
     _, min_elements, operand, dtypes = by_torch
     large = cache(partial(bind_kernel, by_torch))  # imports PyTorch when it is called
