@@ -9,7 +9,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.backends.torch import library
-from gradtape.backends.torch.kernels import KERNELS, bind_kernel
+from gradtape.backends.torch.host_kernels import KERNELS, bind_kernel
 from gradtape.engine.run.namespace import ops
 from gradtape.ops.nn import attention
 

@@ -16,7 +16,7 @@ import gradtape as tf
 from gradtape.backends.numpy import blocks
 from gradtape.backends.torch import library
 from gradtape.backends.torch.elementwise import compile_steps, forward_kernel, fused_vjps
-from gradtape.backends.torch.kernels import KERNELS, VJPS, WITH_RESIDUALS, bind_kernel, bind_with_residual
+from gradtape.backends.torch.host_kernels import KERNELS, VJPS, WITH_RESIDUALS, bind_kernel, bind_with_residual
 from gradtape.core import dtypes
 from gradtape.engine.registry.formula import neutral, trace_formula
 from gradtape.engine.registry.op import bind, registry

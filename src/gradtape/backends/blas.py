@@ -24,7 +24,6 @@ import numpy as np
 
 from .tuning import LARGE_MATRIX
 
-
 _NO_CONTROL: tuple[Callable[[], int], Callable[[int], None]] = (lambda: 1, lambda count: None)
 
 

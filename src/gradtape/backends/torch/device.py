@@ -14,8 +14,7 @@ from ..arrays import ArrayModule, Kernels
 from .device_kernels import DEVICE_KERNELS, forward_key, place
 from .elementwise import compile_steps, fused_kernels, fused_vjps
 from .fusion import fuse
-from .host_kernels import cached, keep_on, scalar
-from .kernels import JOINT_VJPS, KERNELS, VJPS
+from .host_kernels import JOINT_VJPS, KERNELS, VJPS, cached, keep_on, scalar
 from .library import aten
 from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
 from .windows import CHANNELS_FIRST, CHANNELS_LAST, OUTPUTS_FIRST

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
-from .host_kernels import scalar
+from .host_kernels import KERNELS, scalar
 from .indices import add_rows, are_below, keep_highest
-from .kernels import KERNELS, by_channel, inverse_deviation, rows_of, shaped_like
+from .kernels import by_channel, inverse_deviation, rows_of, shaped_like
 from .namespace import INDEX_DTYPES, dtype_of, multiply_matrices
 
 DEVICE_KERNELS: dict[str, Callable[..., Any]] = {

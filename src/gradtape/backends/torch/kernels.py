@@ -26,28 +26,10 @@ from ..tuning import (
     TORCH_TRANSFORMS,
 )  # fmt: skip
 from . import windows  # which registers its kernels
-from .host_kernels import (
-    JOINT_VJPS,
-    KERNELS,
-    VJPS,
-    WITH_RESIDUALS,
-    HostKernel,
-    bind_kernel,
-    bind_with_residual,
-    cached_on,
-    joint_vjp,
-    kernel,
-    kernel_with_residual,
-    scalar,
-    vjp,
-)  # fmt: skip
+from .host_kernels import cached_on, joint_vjp, kernel, kernel_with_residual, scalar, vjp
 from .indices import are_below
 from .library import aten, torch
 
-__all__ = [
-    "JOINT_VJPS", "KERNELS", "VJPS", "WITH_RESIDUALS", "HostKernel", "bind_kernel", "bind_with_residual",
-    "by_channel", "inverse_deviation", "rows_of", "shaped_like", "windows",
-]  # fmt: skip
 Axes = tuple[int, ...]
 _NO_LABEL = -(1 << 63)  # the label that a loss ignores; others that are out of range raise
 

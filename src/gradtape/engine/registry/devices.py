@@ -18,7 +18,7 @@ import numpy as np
 from numpy import asarray
 
 from ...backends.arrays import ArrayModule, Kernels
-from ...backends.torch.kernels import JOINT_VJPS
+from ...backends.torch.host_kernels import JOINT_VJPS
 from ...core import devices, dtypes, errors, logger, modes
 from ...core.device_kinds import Device
 from ...core.dtypes import DType

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.torch.kernels import KERNELS, VJPS, WITH_RESIDUALS, HostKernel, bind_kernel, bind_with_residual
+from ...backends.torch import kernels  # noqa: F401  which fills the tables
+from ...backends.torch.host_kernels import KERNELS, VJPS, WITH_RESIDUALS, HostKernel, bind_kernel, bind_with_residual
 from ...backends.torch.library import IS_ENABLED
 from ...core import dtypes, modes
 from ...core.dtypes import DType

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ...backends.torch.kernels import KERNELS
+from ...backends.torch.host_kernels import KERNELS
 from ...core import dtypes, errors, modes
 from ...core.dtypes import DType
 from ...core.extension_points import foreign_operands, operator_fallback, report_escape
