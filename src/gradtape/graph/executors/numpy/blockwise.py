@@ -7,7 +7,6 @@ core gets one contiguous part with few large blocks, because every ufunc call br
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -41,12 +40,9 @@ class Fused(Unregistered):
 
     def for_some(self, wanted: Sequence[bool]) -> Fused:
         """Return the op for a subset of the outputs, computed by the same steps."""
-        part = copy(self)
-        part._made = [v for v, flag in zip(self._made, wanted, strict=True) if flag]
-        part._members = dead_code(Graph("block", tuple(self._given), tuple(self._members), tuple(part._made))).nodes
-        part._program = _program(part._members, self._given, part._made)
-        part._dtypes = [v.dtype.numpy for v in part._made]
-        return part
+        outputs = [v for v, flag in zip(self._made, wanted, strict=True) if flag]
+        graph = dead_code(Graph("block", tuple(self._given), tuple(self._members), tuple(outputs)))
+        return Fused(graph.nodes, self._given, outputs, self._frame, self._cores)
 
     @property
     def passes(self) -> float:
