@@ -341,8 +341,6 @@ def _normalization(t: Any, x: Any, mean: Any, variance: Any, scale: Any, shift: 
 
 def inverse_deviation(variance: Any, epsilon: float) -> Any:
     """Returns `1 / sqrt(variance + epsilon)`."""
-    if variance.is_cpu:
-        return (variance + scalar(epsilon, variance.dtype)).rsqrt_()
     return cached_on(
         variance, "_inverse_deviation", epsilon, lambda: (variance + scalar(epsilon, variance.dtype)).rsqrt_()
     )
