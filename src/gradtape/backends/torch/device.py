@@ -16,7 +16,7 @@ from .elementwise import compile_steps, fused_kernels, fused_vjps
 from .fusion import fuse
 from .host_kernels import JOINT_VJPS, KERNELS, VJPS, cached, keep_on, scalar
 from .library import aten
-from .namespace import NUMPY_DTYPES, TorchNamespace, dtype_of, from_host, has_dtype, to_host
+from .namespace import FROM_NUMPY, NUMPY_DTYPES, TorchNamespace, dtype_of, from_host
 from .windows import CHANNELS_FIRST, CHANNELS_LAST, OUTPUTS_FIRST
 
 
@@ -92,7 +92,10 @@ class TorchModule(ArrayModule):
         self.xla_platform = {"cuda": "gpu", "mps": "METAL"}.get(there.type, there.type)
 
     def to_host(self, array: Any) -> np.ndarray[Any, Any]:
-        return to_host(array)
+        x = array.detach().resolve_conj().resolve_neg()
+        if x.dtype is torch.bfloat16:
+            return np.array(x.view(torch.int16).cpu().numpy()).view(NUMPY_DTYPES[x.dtype])
+        return np.array(x.cpu().numpy()) if x.device.type == "cpu" else x.cpu().numpy()
 
     def from_host(self, array: np.ndarray[Any, Any]) -> Any:
         return from_host(array, self.there)
@@ -101,7 +104,7 @@ class TorchModule(ArrayModule):
         return NUMPY_DTYPES[array.dtype]
 
     def supports(self, dtype: np.dtype[Any]) -> bool:
-        return has_dtype(dtype)
+        return dtype in FROM_NUMPY
 
     def cast(self, array: Any, dtype: np.dtype[Any]) -> Any:
         return array.to(dtype_of(dtype))
@@ -111,7 +114,7 @@ class TorchModule(ArrayModule):
         return getattr(torch.Tensor, f"{name}_"), getattr(torch, name)
 
     def scalar(self, value: Any) -> Any:
-        return from_host(np.asarray(value), _HOST) if has_dtype(value.dtype) else value
+        return from_host(np.asarray(value), _HOST) if value.dtype in FROM_NUMPY else value
 
     def copy(self, array: Any) -> Any:
         return array.clone()
@@ -129,7 +132,7 @@ class TorchModule(ArrayModule):
         import jax
 
         if (array.dtype is torch.bfloat16 and array.device.type == "cpu") or jax.default_backend() != "gpu":
-            return to_host(array)
+            return self.to_host(array)
         known = cached(array, _XLA, None)
         if known is not None and not own:
             return known

@@ -26,22 +26,17 @@ _NAMES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
     "complex64", "complex128",
 )  # fmt: skip
-_FROM_NUMPY: dict[Any, Any] = {np.dtype(name): getattr(torch, name) for name in _NAMES}
-_FROM_NUMPY[np.dtype(ml_dtypes.bfloat16)] = torch.bfloat16
+FROM_NUMPY: dict[Any, Any] = {np.dtype(name): getattr(torch, name) for name in _NAMES}
+FROM_NUMPY[np.dtype(ml_dtypes.bfloat16)] = torch.bfloat16
 INDEX_DTYPES = (torch.int64, torch.int32)
-NUMPY_DTYPES: dict[Any, np.dtype[Any]] = {there: here for here, there in _FROM_NUMPY.items()}
-
-
-def has_dtype(dtype: np.dtype[Any]) -> bool:
-    """Whether PyTorch has a dtype of NumPy."""
-    return dtype in _FROM_NUMPY
+NUMPY_DTYPES: dict[Any, np.dtype[Any]] = {there: here for here, there in FROM_NUMPY.items()}
 
 
 def dtype_of(dtype: Any) -> Any:
     """Returns PyTorch's dtype for one of NumPy's; PyTorch's own, and None, as they are."""
     if dtype is None or isinstance(dtype, torch.dtype):
         return dtype
-    found = _FROM_NUMPY.get(np.dtype(dtype))
+    found = FROM_NUMPY.get(np.dtype(dtype))
     if found is None:
         raise TypeError(f"PyTorch has no dtype {np.dtype(dtype)}")
     return found
@@ -358,14 +353,6 @@ def _operands(condition: Any, choices: Sequence[Any]) -> list[Any]:
     if not any(isinstance(x, torch.Tensor) for x in choices):
         return [torch.as_tensor(np.asarray(x), device=condition.device) for x in choices]
     return list(map(_number, choices))
-
-
-def to_host(x: Any) -> np.ndarray[Any, Any]:
-    """Copies a tensor to host memory."""
-    x = x.detach().resolve_conj().resolve_neg()
-    if x.dtype is torch.bfloat16:
-        return np.array(x.view(torch.int16).cpu().numpy()).view(ml_dtypes.bfloat16)
-    return np.array(x.cpu().numpy()) if x.device.type == "cpu" else x.cpu().numpy()
 
 
 def from_host(array: np.ndarray[Any, Any], device: Any) -> Any:
