@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..tuning import LARGE, SHORT_ROWS, TORCH_ARITHMETIC, TORCH_DERIVATIVES, TORCH_FORMULAS, TORCH_FUNCTIONS
-from .library import IS_ENABLED, aten, can_import, on_arrays, torch
+from .library import IS_ENABLED, RENAMED, aten, can_import, on_arrays, torch
 
 # A symbolic trace of an elementwise function: `Formula` in `engine/registry/formula.py`, a layer above; or None.
 _Formula = Any
@@ -26,15 +26,11 @@ _OPERATORS: dict[Any, Callable[..., Any]] = {
     np.negative: operator.neg, np.absolute: operator.abs, np.greater: operator.gt, np.less: operator.lt,
     np.greater_equal: operator.ge, np.less_equal: operator.le, np.equal: operator.eq, np.not_equal: operator.ne,
 }  # fmt: skip
-_FUNCTIONS = {
-    np.exp: "exp", np.expm1: "expm1", np.exp2: "exp2", np.log: "log", np.log1p: "log1p", np.log2: "log2",
-    np.log10: "log10", np.sqrt: "sqrt", np.square: "square", np.reciprocal: "reciprocal", np.sin: "sin",
-    np.cos: "cos", np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan", np.sinh: "sinh",
-    np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh", np.arccosh: "acosh", np.arctanh: "atanh",
-    np.arctan2: "atan2", np.floor: "floor", np.ceil: "ceil", np.rint: "round", np.trunc: "trunc", np.hypot: "hypot",
-    np.maximum: "maximum", np.minimum: "minimum", np.isnan: "isnan", np.isfinite: "isfinite", np.isinf: "isinf",
-    np.logical_and: "logical_and", np.logical_or: "logical_or", np.logical_not: "logical_not",
-}  # fmt: skip
+_FUNCTIONS = frozenset(
+    "exp expm1 exp2 log log1p log2 log10 sqrt square reciprocal sin cos tan arcsin arccos arctan sinh cosh tanh "
+    "arcsinh arccosh arctanh arctan2 floor ceil rint trunc hypot maximum minimum isnan isfinite isinf logical_and "
+    "logical_or logical_not".split()
+)
 # Ops of which NumPy computes value and derivative by arithmetic, or the value by one other loop.
 _ARITHMETIC = frozenset(
     "abs add div equal floor greater greater_equal less less_equal maximum minimum mul neg not_equal power_1 power_2 "
@@ -254,8 +250,8 @@ def _function(step: Any) -> Callable[..., Any] | None:
         return None if dtype is None else lambda x: x.to(dtype)
     if step.attrs:
         return None
-    name = _FUNCTIONS.get(step.function)
-    return _OPERATORS.get(step.function) if name is None else getattr(torch(), name)
+    name = step.function.__name__
+    return getattr(torch(), RENAMED.get(name, name)) if name in _FUNCTIONS else _OPERATORS.get(step.function)
 
 
 def _number(function: Callable[..., Any] | None, value: np.generic) -> Any:

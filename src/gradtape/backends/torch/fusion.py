@@ -13,18 +13,16 @@ import numpy as np
 import torch  # type: ignore[import-not-found,unused-ignore]
 from torch.cuda import jiterator  # type: ignore[import-not-found,unused-ignore]
 
+from .library import RENAMED
+
 _COMPUTED_IN = {"float32": "float", "float64": "double", "float16": "float", "bfloat16": "float"}
 _MOST_INPUTS = 8  # of a kernel of the jiterator
 
-# Functions of floats with the same name in C++.
-_SAME = set(
-    "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh floor ceil trunc rint erf erfc erfinv "
-    "hypot isnan isinf isfinite fabs copysign".split()
+# Functions of floats with the same name in C++, or with PyTorch's.
+_FUNCTIONS = set(
+    "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh "
+    "arctanh arctan2 floor ceil trunc erf erfc erfinv hypot isnan isinf isfinite fabs copysign".split()
 )
-_RENAMED = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "arctan2": "atan2", "gammaln": "lgamma",
-}  # fmt: skip
 _TEXTS = {
     "add": "{0} + {1}", "subtract": "{0} - {1}", "multiply": "{0} * {1}", "divide": "{0} / {1}", "negative": "-{0}",
     "positive": "{0}", "square": "{0} * {0}", "conjugate": "{0}", "reciprocal": "1 / {0}", "absolute": "fabs({0})",
@@ -33,7 +31,7 @@ _TEXTS = {
     "logical_and": "{0} && {1}", "logical_or": "{0} || {1}", "logical_not": "!{0}", "logical_xor": "!{0} != !{1}",
     "maximum": "({0} >= {1} || {0} != {0}) ? {0} : {1}", "minimum": "({0} <= {1} || {0} != {0}) ? {0} : {1}",
     "where": "{0} ? {1} : {2}", "astype": "{0}", "sign": "{0} != {0} ? {0} : ({0} > 0) - ({0} < 0)",
-    "expit": "1 / (1 + exp(-{0}))",
+    "expit": "1 / (1 + exp(-{0}))", "gammaln": "lgamma({0})", "rint": "rint({0})",
 }  # fmt: skip
 
 
@@ -98,8 +96,8 @@ def _literal(x: Any, number: str, dtype: str) -> str:
 
 
 def _text(name: str, given: list[str]) -> str:
-    if name in _SAME or name in _RENAMED:
-        return f"{_RENAMED.get(name, name)}({', '.join(given)})"
+    if name in _FUNCTIONS:
+        return f"{RENAMED.get(name, name)}({', '.join(given)})"
     text = _TEXTS.get(name)
     if text is None:
         raise _Unwritable(name)

@@ -19,6 +19,14 @@ IS_ENABLED = os.environ.get("GRADTAPE_KERNELS", "") != "numpy" and importlib.uti
 # runs then, and raises the error that the caller expects.
 REJECTIONS = (TypeError, ValueError, RuntimeError, IndexError)
 
+# PyTorch's names of functions that NumPy spells differently.
+RENAMED = {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "arctan2": "atan2", "absolute": "abs", "conjugate": "conj", "invert": "bitwise_not", "rint": "round",
+    "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift", "power": "pow", "mod": "remainder",
+    "negative": "neg",
+}  # fmt: skip
+
 
 @cache
 def torch() -> Any:

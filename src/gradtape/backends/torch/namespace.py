@@ -17,6 +17,7 @@ import numpy as np
 import torch  # type: ignore[import-not-found,unused-ignore]
 
 from .indices import add_rows, move_inside, note_highest
+from .library import RENAMED
 from .library import torch as import_torch
 from .random import philox_words
 
@@ -99,7 +100,7 @@ class TorchNamespace:
     def __getattr__(self, name: str) -> Any:
         found = getattr(standard, name, None)
         if found is None:
-            found = getattr(torch, _RENAMED.get(name, name))
+            found = getattr(torch, RENAMED.get(name, name))
         setattr(self, name, found)
         return found
 
@@ -252,14 +253,6 @@ class TorchNamespace:
 
     def result_type(self, *arrays: Any) -> Any:
         return standard.result_type(*[x if isinstance(x, torch.Tensor) else dtype_of(x) for x in arrays])
-
-
-_RENAMED = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "arctan2": "atan2", "absolute": "abs", "conjugate": "conj", "invert": "bitwise_not", "rint": "round",
-    "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift", "power": "pow", "mod": "remainder",
-    "negative": "neg",
-}  # fmt: skip
 
 
 def put(array: Any, key: Any, values: Any) -> Any:
