@@ -126,12 +126,11 @@ class ArrayModule:
         """Whether an array has a dtype of floats."""
         return array.dtype.kind == "f"
 
-    def vjp_kernel(self, name: str) -> Callable[..., Any] | None:
-        """Returns the library's own derivative of an op: see `VJPS` in `backends/torch/host_kernels.py`."""
-        return None
+    def vjp_kernel(self, name: str, is_joint: bool = False) -> Callable[..., Any] | None:
+        """Returns the library's own derivative of an op: see `VJPS` in `backends/torch/host_kernels.py`.
 
-    def joint_vjp_kernel(self, name: str) -> Callable[..., Any] | None:
-        """Returns the library's own joint derivative of an op: see `JointRule` in `engine/registry/op.py`."""
+        For a joint one, see `JointRule` in `engine/registry/op.py`.
+        """
         return None
 
     def product_kernel(self, name: str, residuals: tuple[str, ...]) -> Callable[..., Any] | None:

@@ -192,16 +192,12 @@ class TorchModule(ArrayModule):
 
     @staticmethod
     @cache
-    def vjp_kernel(name: str) -> Callable[..., Any] | None:
-        own = VJPS.get(name)
+    def vjp_kernel(name: str, is_joint: bool = False) -> Callable[..., Any] | None:
+        own = (JOINT_VJPS if is_joint else VJPS).get(name)
         if own is None:
             return None
         function, operand = own.function, own.operand
         return lambda *given: function(torch, *given) if given[operand].is_floating_point() else None
-
-    def joint_vjp_kernel(self, name: str) -> Callable[..., Any] | None:
-        own = JOINT_VJPS.get(name)
-        return None if own is None else partial(own.function, torch)
 
     def norm_of_arrays(self, arrays: Sequence[Any]) -> Any:
         if arrays[0].dtype not in (torch.float32, torch.float64):  # of others, PyTorch rounds every array's norm

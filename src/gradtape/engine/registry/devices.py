@@ -541,7 +541,6 @@ class DeviceOps:
         self.copy = module.copy
         self.fuse = module.fuse
         self.vjp_kernel = module.vjp_kernel
-        self.joint_vjp_kernel = module.joint_vjp_kernel
         self.product_kernel = module.product_kernel
         self.dtype_of = partial(dtype_on, module)
 
@@ -567,7 +566,7 @@ class DeviceOps:
 
 def joint_vjp_kernel(m: Namespace | DeviceOps, name: str) -> Callable[..., Any] | None:
     """Returns a library's own joint derivative of an op for the arrays that `m` computes with: see `JointRule`."""
-    return m.joint_vjp_kernel(name) if isinstance(m, DeviceOps) else _joint_vjp_of_large(name)
+    return m.vjp_kernel(name, True) if isinstance(m, DeviceOps) else _joint_vjp_of_large(name)
 
 
 @cache
