@@ -7,7 +7,7 @@ not cover; the kernel for any array library runs then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
@@ -154,10 +154,6 @@ def _advance(state: Any, *, blocks: int) -> Any:
     low = words[:1] + (blocks if blocks < 1 << 63 else blocks - (1 << 64))
     high = words[1:2] + ((low ^ -(1 << 63)) < (words[:1] ^ -(1 << 63))).to(torch.int64)
     return words.view(torch.uint64), torch.cat([low, high, words[2:]])
-
-
-for _name in ("scaled_dot_product_attention", "scaled_dot_product_attention_back"):
-    _kernel(_name)(partial(KERNELS[_name].function, torch))
 
 
 @cache
