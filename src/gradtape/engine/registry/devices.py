@@ -295,19 +295,18 @@ def _run_after_failure(
     module: ArrayModule, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception
 ) -> Any:
     """Handles a kernel's failure on the device: runs it on the host where possible, else raises the op's error."""
-    if isinstance(error, ValueError | np.linalg.LinAlgError):
+    final = (ValueError, *module.memory_errors)
+    if isinstance(error, module.refusals) and not isinstance(error, final):
+        try:
+            return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
+        except final as wrong:
+            error = wrong
+    if isinstance(error, ValueError):
         raise dispatch.failure(op, [x.dims for x in inputs], error) from error
-    what = f"op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]}"
     if isinstance(error, module.memory_errors):
+        what = f"op {op.name} on inputs of shapes {[list(x.dims) for x in inputs]}"
         raise exhausted(module, what, error) from error
-    if not isinstance(error, module.refusals):
-        raise error
-    try:
-        return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
-    except (ValueError, np.linalg.LinAlgError) as wrong:
-        raise dispatch.failure(op, [x.dims for x in inputs], wrong) from wrong
-    except module.memory_errors as wrong:
-        raise exhausted(module, what, wrong) from wrong
+    raise error
 
 
 def _wrap_result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Tensor:

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-import numpy as np
-
 from ....core import modes
 from ....engine.run import dispatch
 from ...ir.graph import Graph
@@ -59,7 +57,7 @@ def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
     """Generate and compile the function of a prepared graph."""
     program = ProgramWriter(graph)
     name = graph.name if is_name(graph.name) else "graph"
-    if name in {*program.globals, "LinAlgError", "located"}:
+    if name in {*program.globals, "located"}:
         name = f"graph_of_{name}"
     parameters = ", ".join(program.names[v] for v in graph.all_inputs)
     returned = "".join(f"{program.name(v)}, " for v in graph.all_outputs)
@@ -68,7 +66,7 @@ def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
         "    try:",
         *(f"        {line}" for line in program.lines),
         f"        return ({returned})",
-        "    except (ValueError, LinAlgError) as error:",
+        "    except ValueError as error:",
         "        raise located(error) from error",
         "",
     ])  # fmt: skip
@@ -83,9 +81,8 @@ def written(graph: Graph) -> Callable[..., tuple[Any, ...]]:
         line = node.line
         return failure if line is None else type(failure)(f"{failure} (defined at {line[0]}:{line[1]})")
 
-    names = {"LinAlgError": np.linalg.LinAlgError, "located": located, **program.globals}
     # With this module name, the package's warning filter for NumPy applies.
-    names["__name__"] = __name__
+    names = {**program.globals, "__name__": __name__, "located": located}
     exec(_compiled_source(source, name), names)
     # A function that is in its own globals is a reference cycle: only the garbage collector would free it.
     return names.pop(name)

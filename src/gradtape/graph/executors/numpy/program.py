@@ -89,7 +89,7 @@ class ProgramWriter:
         found = self._called.get(key)
         if found is None:
             found = name if is_name(name) else "op"
-            if found in self.globals or found in ("located", "LinAlgError"):
+            if found in self.globals or found == "located":
                 found = f"{found}_{len(self.globals)}"
             self._called[key] = found
             self.globals[found] = value
