@@ -431,6 +431,27 @@ def test_large_products_are_those_of_numpy(dtype):
         assert_close(blocks.product(a, b), np.dot(a, b), dtype, np.sqrt(inner + 1))
 
 
+@ALL_FLOATS
+def test_arrays_of_pytorch_and_views_of_them_convert_to_tensors_of_their_memory(dtype):
+    t, convert, rng = library.torch(), library.to_tensor(), np.random.default_rng(5)
+    for _ in range(30):
+        x = t.from_numpy(rng.normal(size=rng.integers(1, 6, rng.integers(0, 4))).astype(dtype)).mul(2).numpy()
+        views = [x, x.T, x[..., :1] if x.ndim else x, x.reshape(-1), x.view(f"i{x.itemsize}"), x.copy()]
+        for array in (*views, *[y[()] for y in views if not y.ndim]):
+            tensor = convert(array)
+            assert tensor.numpy().dtype == array.dtype and tensor.shape == array.shape
+            np.testing.assert_array_equal(tensor.numpy(), array)
+            assert type(array) is not np.ndarray or tensor.data_ptr() == array.ctypes.data
+
+
+def test_scalars_convert_to_tensors_of_their_own():
+    convert = library.to_tensor()
+    numbers = [dtype(x) for dtype in (np.float32, np.float64, np.int64) for x in (0.0, -0.0, 1.0, 3.0)]
+    for x in [*numbers, *map(np.float32, range(600)), *numbers]:
+        y = convert(x).numpy()[()]
+        assert (y.dtype, y.tobytes()) == (x.dtype, x.tobytes())
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @FLOATS
 def test_one_thread_computes_the_same_as_several(threads, dtype):

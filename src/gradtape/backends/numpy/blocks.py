@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import blas
-from ..torch.library import IS_ENABLED, REJECTIONS, can_import, on_arrays, torch
+from ..torch.library import IS_ENABLED, REJECTIONS, can_import, on_arrays, to_tensor, torch
 from ..tuning import LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_PRODUCTS, TORCH_UPDATES
 from .memory import empty
 from .programs import BlockProgram
@@ -186,11 +186,15 @@ def _by_torch(ufunc: np.ufunc, a: Any, b: Any, out: Any) -> bool:
     """Writes a sum or a difference of floats to `out`, if PyTorch has threads: they do not wait for Python's lock."""
     if not IS_ENABLED or a.dtype.char not in "fd" or not can_import():
         return False
-    t = torch()
-    if t.get_num_threads() == 1:
+    if torch().get_num_threads() == 1:
         return False
+    convert = to_tensor()
     try:
-        (t.add if ufunc is np.add else t.sub)(t.from_numpy(a), t.from_numpy(b), out=t.from_numpy(out))
+        if out is a:
+            x = convert(a)
+            (x.add_ if ufunc is np.add else x.sub_)(convert(b))
+        else:
+            (torch().add if ufunc is np.add else torch().sub)(convert(a), convert(b), out=convert(out))
     except REJECTIONS:
         return False
     return True

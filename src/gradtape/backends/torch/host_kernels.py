@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from .library import REJECTIONS, can_import, on_arrays, torch
+from .library import REJECTIONS, can_import, on_arrays, to_tensor, torch
 
 
 class HostKernel(NamedTuple):
@@ -64,11 +64,11 @@ def bind_with_residual(kernel: HostKernel) -> Callable[..., Any]:
     """Returns a kernel on NumPy arrays that returns an array and the residual; None where PyTorch cannot compute it."""
     if not can_import():
         return lambda *arrays, **attrs: None
-    t = torch()
+    t, convert = torch(), to_tensor()
 
     def run(*arrays: Any, **attrs: Any) -> Any:
         try:
-            found = kernel.function(t, *map(t.from_numpy, arrays), **attrs)
+            found = kernel.function(t, *map(convert, arrays), **attrs)
             return None if found is None else (found[0].numpy(), found[1])
         except REJECTIONS:
             return None

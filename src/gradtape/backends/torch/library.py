@@ -18,6 +18,7 @@ IS_ENABLED = os.environ.get("GRADTAPE_KERNELS", "") != "numpy" and importlib.uti
 # What PyTorch raises for layouts, dtypes and shapes that it rejects, and if it cannot allocate memory. NumPy's kernel
 # runs then, and raises the error that the caller expects.
 REJECTIONS = (TypeError, ValueError, RuntimeError, IndexError)
+_MOST_SCALARS = 256  # kept as tensors
 
 # PyTorch's names of functions that NumPy spells differently.
 RENAMED = {
@@ -66,6 +67,31 @@ def can_import() -> bool:
     return True
 
 
+@cache
+def to_tensor() -> Callable[[Any], Any]:
+    """Returns the function that converts an array, or a NumPy scalar, to a tensor that shares the array's memory.
+
+    The base of an array that PyTorch has returned is a tensor of the same shape; the base of a view of it is the array.
+    """
+    from_numpy, tensor_class = torch().from_numpy, torch().Tensor
+    scalars: dict[int, tuple[np.generic, Any]] = {}  # by id: a program's numbers and hyperparameters recur
+
+    def convert(x: Any) -> Any:
+        base = x.base
+        if type(base) is tensor_class:
+            return base
+        if type(x) is np.ndarray:
+            return from_numpy(x)
+        known = scalars.get(id(x))
+        if known is None or known[0] is not x:
+            if len(scalars) >= _MOST_SCALARS:
+                scalars.clear()
+            known = scalars[id(x)] = (x, from_numpy(np.asarray(x)))
+        return known[1]
+
+    return convert
+
+
 def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any]:
     """Converts a function of tensors to one of NumPy arrays, which returns None where PyTorch cannot compute it.
 
@@ -73,27 +99,30 @@ def on_arrays(function: Callable[..., Any], count: int = 0) -> Callable[..., Any
     arrays if it is 1 or 2 and the function returns one tensor: the conversions are unrolled then. Other values, such as
     the attributes of a vjp, stay as they are.
     """
-    from_numpy = torch().from_numpy
-    ndarray, generic, asarray = np.ndarray, np.generic, np.asarray  # which converts NumPy's scalars
+    convert = to_tensor()
+    from_numpy, tensor_class = torch().from_numpy, torch().Tensor
+    ndarray, generic = np.ndarray, np.generic
 
     def unary(x: Any) -> Any:
         try:
-            return function(from_numpy(x)).numpy()
+            return function(convert(x)).numpy()
         except REJECTIONS:
             return None
 
     def binary(a: Any, b: Any) -> Any:
-        try:
-            return function(from_numpy(asarray(a)), from_numpy(asarray(b))).numpy()
+        try:  # `convert` is inlined
+            x, y = a.base, b.base
+            if type(x) is not tensor_class:
+                x = from_numpy(a) if type(a) is ndarray else convert(a)
+            if type(y) is not tensor_class:
+                y = from_numpy(b) if type(b) is ndarray else convert(b)
+            return function(x, y).numpy()
         except REJECTIONS:
             return None
 
     def general(*values: Any, **attrs: Any) -> Any:
         try:
-            tensors = [
-                from_numpy(x) if type(x) is ndarray else from_numpy(asarray(x)) if isinstance(x, generic) else x
-                for x in values
-            ]
+            tensors = [convert(x) if type(x) is ndarray or isinstance(x, generic) else x for x in values]
             result = function(*tensors, **attrs)
             if type(result) is tuple:
                 return tuple([None if y is None else y.numpy() for y in result])
