@@ -260,14 +260,17 @@ def _torch_product(a: Any, b: Any) -> Any:
     # Without MKL, PyTorch slices stacks and multiplies one matrix at a time, unlike NumPy.
     if t.get_num_threads() == 1 or a.ndim < b.ndim or (b.ndim > 2 and not t.backends.mkl.is_available()):
         return None
-    if a.ndim > 2:  # repeated rows or columns are copied, else PyTorch multiplies one matrix at a time, too
-        a, b = (np.ascontiguousarray(x) if 0 in x.strides[-2:] else x for x in (a, b))
-    return _torch_matmul()(a, b)
+    if a.ndim == 2:
+        return _torch_products()[0](a, b)
+    # Repeated rows or columns are copied, else PyTorch multiplies one matrix at a time, too.
+    a, b = (np.ascontiguousarray(x) if 0 in x.strides[-2:] else x for x in (a, b))
+    return _torch_products()[1](a, b)
 
 
 @cache
-def _torch_matmul() -> Callable[..., Any]:
-    return on_arrays(torch().matmul, 2)
+def _torch_products() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Returns PyTorch's products of two matrices and of stacks of matrices."""
+    return on_arrays(torch().mm, 2), on_arrays(torch().matmul, 2)
 
 
 def _outer(a: Any, b: Any) -> Any:
