@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..engine.registry.devices import REAL, DeviceTensor, exhausted, on_device, 
 from ..engine.run.dispatch import thread
 from ..engine.run.protocols import Recorder
 from .rows import Combine
-from .storage import HostArray, Storage, XlaArray, is_exclusive, storages, updating
+from .storage import HostArray, Storage, XlaArray, storages, updating
 
 _new = object.__new__
 if TYPE_CHECKING:
@@ -130,12 +131,12 @@ class DeviceStorage(Storage):
             return False
         module, last = self.module, self.last
         dims = None if last is None else last._dims
-        del last  # which would be a reference: see `is_exclusive`
+        del last  # which would be a reference: see `_update`
         if delta.dtype is not self.dtype or delta.buffer.shape != (dims or self.dims):
             return False
         functions = module.updates.get(ufunc) or module.updates.setdefault(ufunc, module.update(ufunc))
+        change: Any = delta if type(delta) is DeviceTensor else send_to_device(module, delta)
         with updating:
-            change: Any = delta if type(delta) is DeviceTensor else send_to_device(module, delta)
             self._update(functions, (change.buffer,), name)
         return True
 
@@ -167,21 +168,22 @@ class DeviceStorage(Storage):
 
         The caller holds `updating`. `name` is the variable's, for the error of a device without memory.
         """
-        module, last = self.module, self.last
-        if last is None:
-            last = self.snapshot()
-        held, dims = [last, last.buffer], last._dims
-        del last
+        module, held = self.module, [self.last]
+        if held[0] is None:
+            held = [self.snapshot()]
         self.last = None  # from here on, no other thread can obtain the array: see `snapshot`
         try:
-            own = module.own_array(held[1]) if is_exclusive(held) else None
-            self._hold(functions[1](held[1], *given) if own is None else functions[0](own, *given), dims)
+            # As in `is_exclusive`, for which the list is, too: one reference to the read, and its own to the array.
+            is_own = getrefcount(held[0]) == 2 == getrefcount(held[0].buffer)
+            own = module.own_array(held[0].buffer) if is_own else None
+            array = functions[1](held[0].buffer, *given) if own is None else functions[0](own, *given)
+            self._hold(array, held[0]._dims)
         except module.memory_errors as error:
             what = f"an update of variable '{name}'" if name else "an update of rows of a variable"
             raise exhausted(module, what, error) from error
         finally:
             if self.last is None:
-                self._hold(held[1])
+                self.last = held[0]
 
 
 storages[DeviceTensor] = DeviceStorage

@@ -154,7 +154,8 @@ class TorchModule(ArrayModule):
     def own_array(self, array: Any) -> Any:
         if _count_storage_uses is None or array._use_count() > 1:
             return None
-        storage = getattr(array, "_memory", None)
+        derived = array.__dict__
+        storage = derived.get("_memory")
         if storage is None:
             storage = array.untyped_storage()
             # Memory from XLA, which XLA may still use, is not resizable: PyTorch did not allocate it.
@@ -165,10 +166,11 @@ class TorchModule(ArrayModule):
         # Python's references do not tell whether a view, its base or XLA shares the memory. The tensor is a use of its
         # storage, and so are the object that represents it here and the tensor that only kernels use.
         uses = _count_storage_uses(storage._cdata)
-        if uses > 2 and uses > 2 + (hasattr(array, CHANNELS_FIRST) or hasattr(array, OUTPUTS_FIRST)):
+        if uses > 2 and uses > 2 + (CHANNELS_FIRST in derived or OUTPUTS_FIRST in derived):
             return None
-        copy = cached(array, CHANNELS_LAST, None) if hasattr(array, CHANNELS_LAST) else None
-        own = None if copy is None else self.own_array(copy)
+        if CHANNELS_LAST not in derived or (copy := cached(array, CHANNELS_LAST, None)) is None:
+            return array
+        own = self.own_array(copy)
         return array if own is None else own
 
     def fuse(self, formula: Any) -> Callable[..., Any] | None:

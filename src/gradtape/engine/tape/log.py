@@ -156,11 +156,11 @@ class Log(Recorder):
         if op.vjp is None:
             self.constant(op, inputs, outputs)
             return
-        key = self.key
+        key, module, ops = self.key, self._module, self.ops
+        expected = Tensor if module is None else DeviceTensor
+        is_usual = True  # whether all inputs are where those of earlier records are
         parents: tuple[int, ...] = ()
         touched = False
-        module = self._module
-        plain = known = True  # whether all inputs are plain, and whether all are so or on the device of earlier ones
         for x in inputs:
             at = x.tracer
             if type(at) is int:
@@ -173,45 +173,44 @@ class Log(Recorder):
             else:
                 parents += (at,)
                 touched = True
-            if type(x) is not Tensor:
-                plain = False
-                if type(x) is not DeviceTensor or x.module is not module:
-                    known = False
+            if type(x) is not expected or (module is not None and x.module is not module):
+                is_usual = False
         if not touched:
             return
-        first = len(self.ops)
+        first = len(ops)
         if not isinstance(outputs, tuple):
             if not outputs.dtype.differentiable:
                 self.constant(op, inputs, outputs)
                 return
-            saved = op.keep(inputs, outputs, attrs)
-            self.ops.append(op)
+            self.saved.append(op.keep(inputs, outputs, attrs))
+            ops.append(op)
             self.parents.append(parents)
-            self.saved.append(saved)
-            if outputs.tracer is None:
+            tracer = outputs.tracer
+            if tracer is None:
                 outputs.tape_id = key
                 outputs.tracer = first
             else:
-                outputs.tracer = (key, first, outputs.tracers)
+                outputs.tracer = (key, first, (outputs.tape_id, tracer, None) if type(tracer) is int else tracer)
         else:
             others = len(outputs) - 1
             self.saved += [op.keep(inputs, outputs, attrs), *[None] * others]
-            self.ops += [op, *[None] * others]
+            ops += [op, *[None] * others]
             self.parents += [parents, *[(first,)] * others]
             self.multi_output[first] = tuple([(y.dims, y.dtype) for y in outputs])
             for i, y in enumerate(outputs, first):
                 y.tracer = (key, i, y.tracers)
-        if not plain:
-            self.plain = False
-            if not known:
-                self._note_device(op, inputs)
-            elif type(op) is Op:
-                self._on_device += 1
+        if not is_usual:
+            self._note_device(op, inputs)
+        elif module is not None and type(op) is Op:
+            self._on_device += 1
         if op.backward_may_raise:
             self.backward_may_raise = True
 
     def _note_device(self, op: OpLike, inputs: Sequence[Tensor]) -> None:
-        """Counts the records whose inputs are all on one device or on the host."""
+        """Counts the records whose inputs are all on one device or on the host, but not all on the host."""
+        if all([type(x) is Tensor for x in inputs]):
+            return
+        self.plain = False
         if type(op) is not Op:
             return
         for x in inputs:
