@@ -316,9 +316,10 @@ def _wrap_result(module: ArrayModule, op: OpLike, value: Any, like: DType) -> Te
         return tensor_like(value, like)
     if like.narrow and not op.moves_data:
         value = rounded(module, value, like)
-    dtype = module.dtypes.get(value.dtype)
+    found = value.dtype
+    dtype = module.dtypes.get(found)
     if dtype is None:
-        dtype = module.dtypes[value.dtype] = dtypes.of_numpy(module.numpy_dtype(value))
+        dtype = module.dtypes[found] = dtypes.of_numpy(module.numpy_dtype(value))
     y = _new(DeviceTensor)  # inlines `on_device`
     y.buffer = value
     y.module = module

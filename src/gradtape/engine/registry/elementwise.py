@@ -28,7 +28,7 @@ from ..run.namespace import raw
 from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
 from .batching import align_ranks
 from .cotangents import pending_sum
-from .devices import elementwise_device_first
+from .devices import device_first, elementwise_device_first
 from .examples import aligned_rows
 from .formula import Formula, compile_blocks, neutral, symbolic, trace_formula
 from .op import Kernel, Op, Sample, SingleInputRule, bind, kernel_arguments, match_dtypes, sample
@@ -160,7 +160,7 @@ def elementwise(
         return dispatch.delegate_to_operands(op, values, refused, attributes)
 
     if not fast_path:
-        op.call = general
+        op.call = device_first(op, general) if len(names) == 1 else general
     else:
         kinds = op.kinds & _PLAIN
         other = op.call_on_device = elementwise_device_first(op, general, kinds, to)
