@@ -7,24 +7,27 @@ import importlib
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from .tuning import FEW, SELECTED
 
 
-class Kernels(NamedTuple):
+class Kernels:
     """The kernels of an op on a device: the library's own ones, for floats and for other dtypes, and the general one.
 
     An own kernel returns None for what it does not cover: the general one, which is for any library, runs then. The
     dtype is that of the argument `operand`.
     """
 
-    of_floats: Callable[..., Any]
-    of_others: Callable[..., Any]
-    general: Callable[..., Any]
-    operand: int = 0
+    __slots__ = ("general", "of_floats", "of_others", "operand")
+
+    def __init__(
+        self, of_floats: Callable[..., Any], of_others: Callable[..., Any], general: Callable[..., Any],
+        operand: int = 0,
+    ) -> None:  # fmt: skip
+        self.of_floats, self.of_others, self.general, self.operand = of_floats, of_others, general, operand
 
 
 class ArrayModule:

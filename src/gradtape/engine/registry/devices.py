@@ -79,13 +79,11 @@ class DeviceTensor(Tensor):
         if self.dtype.kind == dtypes.NARROW and op.family in _IN_FLOAT32 and not op.moves_data:
             if kernels.of_floats is kernels.general:
                 return dispatch.run_in_float32(op, inputs, attrs)
-        arrays: list[Any] = []
         for x in inputs:
             if type(x) is not DeviceTensor:
                 inputs = _copy_host_inputs(module, op, inputs)
-                arrays = [x.buffer for x in inputs]
                 break
-            arrays.append(x.buffer)
+        arrays = [x.buffer for x in inputs]
         try:
             is_float = inputs[kernels.operand].dtype.kind & _FLOATS
             value = (kernels.of_floats if is_float else kernels.of_others)(*arrays, **attrs)
@@ -550,11 +548,14 @@ class DeviceOps:
 
         def call(*arrays: Any, **attrs: Any) -> Any:
             try:
-                of_floats, of_others, general, operand = module.kernels.get(op) or _kernels(module, op)
-                x = arrays[operand]
-                is_float = of_floats is of_others or type(x) is not module.array_type or module.is_floating(x)
-                value = (of_floats if is_float else of_others)(*arrays, **attrs)
-                return general(*arrays, **attrs) if value is None else value
+                kernels = module.kernels.get(op) or _kernels(module, op)
+                kernel = kernels.of_floats
+                if kernel is not kernels.of_others:
+                    x = arrays[kernels.operand]
+                    if type(x) is module.array_type and not module.is_floating(x):
+                        kernel = kernels.of_others
+                value = kernel(*arrays, **attrs)
+                return kernels.general(*arrays, **attrs) if value is None else value
             except module.memory_errors:
                 raise
             except module.refusals as error:
