@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +34,8 @@ from .op import Op, Sample, SingleInputRule, compile_vjp, keep_residual, match_d
 from .rules import Residuals, compile_rule, parameters
 
 __all__ = [
-    "NEG", "ONE", "Mask", "ZeroWins", "bilinear", "conjugate", "constant", "elementwise", "linear", "no_rule", "opaque",
-    "reduction", "shift_axes", "unbroadcast",
+    "NEG", "ONE", "Mask", "QuotientWeight", "ZeroWins", "bilinear", "conjugate", "constant", "elementwise", "linear",
+    "no_rule", "opaque", "reduction", "shift_axes", "unbroadcast",
 ]  # fmt: skip
 
 
@@ -171,6 +171,16 @@ def shift_axes(attrs: Attrs, size: int) -> dict[str, Any]:
     return {**attrs, "axis": moved}
 
 
+class QuotientWeight(NamedTuple):
+    """A real weight, `part / total`: dividing the cotangent by the total, which is reduced, takes one pass less.
+
+    The part is a new array, which the rule may overwrite.
+    """
+
+    part: Any
+    total: Any
+
+
 def reduction(
     name: str,
     kernel: Callable[..., Any],
@@ -182,24 +192,30 @@ def reduction(
 ) -> Op:
     """`y = f(x)` along `axis` (a tuple), with `keepdims`; `weight(m, x, y, axis)` is dy/dx for each element of x.
 
-    The weight receives `y` with the reduced axes kept as size 1.
+    The weight receives `y` with the reduced axes kept as size 1. It may be a `QuotientWeight`.
     """
     op = Op(name, kernel, family="reduction", samples=samples, rules=(weight,), kinds=on, domain=domain)
-    needed = parameters(weight)
+    given = ", ".join(f"{name}={name}" for name in parameters(weight))
+    weigh = compile_rule("m, x, y, axis", f"weight({given})", weight=weight)
 
     def weights(m: OpNamespace, x: Operand, y: Operand, axis: tuple[int, ...]) -> Any:
-        kept = tuple(1 if i in axis else n for i, n in enumerate(x.shape))
-        values = {"m": m, "x": x, "y": m.reshape(y, shape=kept), "axis": axis}
-        return kept, weight(**{n: values[n] for n in needed})
+        kept = tuple([1 if i in axis else n for i, n in enumerate(x.shape)])
+        return kept, weigh(m, x, m.reshape(y, shape=kept), axis)
 
     def vjp(m: OpNamespace, g: Operand, x: Operand, y: Operand, axis: tuple[int, ...]) -> Any:
         kept, w = weights(m, x, y, axis)
-        return m.reshape(g, shape=kept) * conjugate(m, w)
+        g = m.reshape(g, shape=kept)
+        if type(w) is not QuotientWeight:
+            return g * conjugate(m, w)
+        product = w.part
+        product *= g / w.total
+        return product
 
     def jvp(m: OpNamespace, inputs: Tensors, y: Tensor, attrs: Attrs, ts: Sequence[Tensor | None]) -> Any:
         if ts[0] is None:
             return None
         _, w = weights(m, inputs[0], y, attrs["axis"])
+        w = w.part / w.total if type(w) is QuotientWeight else w
         return ops.sum(ts[0] * w, axis=attrs["axis"], keepdims=attrs.get("keepdims", False))
 
     wire(op, vjp)

@@ -12,7 +12,7 @@ from ...backends.numpy.memory import empty
 from ...backends.tuning import BLOCK, SHORT_ROWS, TURNED_AT_ONCE
 from ...core.dtypes import BOOL, FLOAT, INT, NARROW, NUMERIC
 from ...engine.registry.batching import broadcast_batch
-from ...engine.registry.families import conjugate, constant, opaque, reduction, shift_axes
+from ...engine.registry.families import QuotientWeight, conjugate, constant, opaque, reduction, shift_axes
 from ...engine.registry.op import sample
 from .scans import advanced, cumprod_back, delayed
 from .structure import sum_of
@@ -57,7 +57,7 @@ def row_extremes(rows, name="argmax"):
 def _share(m, x, y, axis):
     """The weight of each element in an extreme value: ties share it evenly."""
     reached = m.cast(m.equal(x, y), dtype=x.dtype)
-    return reached / m.sum(reached, axis=axis, keepdims=True)
+    return QuotientWeight(reached, m.sum(reached, axis=axis, keepdims=True))
 
 
 max_ = reduction(
@@ -165,7 +165,7 @@ def _share_of_sum(m, x, y, axis):
     if len(axis) == 1 and math.prod(x.shape) > BLOCK:
         return m.softmax(x, axis=axis[0])
     e = m.exp(x - y)
-    return e / m.sum(e, axis=axis, keepdims=True)
+    return QuotientWeight(e, m.sum(e, axis=axis, keepdims=True))
 
 
 logsumexp = reduction("logsumexp", _logsumexp, weight=_share_of_sum, on=FLOAT | NARROW, samples=_SAMPLES)
