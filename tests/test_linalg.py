@@ -1,5 +1,7 @@
 """Linear algebra beyond its ops' own checks: complex derivatives, conventions, vectorization, errors."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -197,6 +199,31 @@ def test_forward_mode():
 def test_errors_say_what_is_wrong(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3, 3), (0, 3, 3), (0, 0)])
+def test_small_matrices_are_those_of_numpy(dtype, shape):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=shape).astype(dtype)
+    a = a @ a.swapaxes(-1, -2) + np.eye(shape[-1], dtype=dtype)
+    b = rng.normal(size=(*shape[:-1], 2)).astype(dtype)
+    for given in (a, np.asfortranarray(a), np.repeat(a, 2, axis=-1)[..., ::2]):
+        np.testing.assert_array_equal(tf.linalg.solve(given, b), np.linalg.solve(given, b), strict=True)
+        np.testing.assert_array_equal(tf.linalg.inv(given), np.linalg.inv(given), strict=True)
+        np.testing.assert_array_equal(tf.linalg.cholesky(given), np.linalg.cholesky(given), strict=True)
+
+
+@pytest.mark.parametrize("number", [np.nan, 0.0])
+@pytest.mark.parametrize("flags", ["warn", "raise"])
+def test_small_matrices_that_numpy_refuses(number, flags):
+    a, b = np.full((2, 2), number, np.float32), np.ones((2, 1), np.float32)
+    with np.errstate(all=flags), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for call in (lambda: tf.linalg.solve(a, b), lambda: tf.linalg.inv(a)):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+                call()
+        assert np.isnan(tf.linalg.cholesky(a - np.eye(2, dtype=np.float32))).any()
 
 
 @pytest.mark.parametrize("value", [np.inf, np.nan])

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import math
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from .tuning import LARGE_MATRIX
+from .tuning import FEW, LARGE_MATRIX
 
 _NO_CONTROL: tuple[Callable[[], int], Callable[[int], None]] = (lambda: 1, lambda count: None)
 
@@ -91,13 +92,50 @@ def keep_one_thread() -> _ThreadCount:
     return _ThreadCount("numpy", one_thread_each.keep())
 
 
+_DOUBLE = np.dtype(np.float64)
+_LOOPS = {"solve": "solve", "inv": "inv", "cholesky": "cholesky_lo"}
+
+
+def _loop(name: str) -> Callable[..., Any] | None:
+    """Returns the private loop that a function of `numpy.linalg` calls; None if NumPy removes it.
+
+    The function takes three to five times as long for small matrices.
+    """
+    try:
+        from numpy.linalg import _umath_linalg
+
+        return getattr(_umath_linalg, _LOOPS[name])
+    except (ImportError, AttributeError, KeyError):
+        return None
+
+
+def _by_loop(loop: Callable[..., Any], *arrays: Any) -> Any:
+    """Runs the loop on matrices of one dtype, in double precision; None if they do not fit or a result is not finite.
+
+    The loop returns NaN for matrices that `numpy.linalg` refuses.
+    """
+    dtype = arrays[0].dtype
+    for x in arrays:
+        if x.ndim < 2 or x.dtype is not dtype:
+            return None
+    try:
+        y = loop(*[x.astype(_DOUBLE, copy=False) for x in arrays])
+    except (ValueError, FloatingPointError, RuntimeWarning):  # the last two if the user made them errors
+        return None
+    return y.astype(dtype, copy=False) if math.isfinite(np.vdot(y, y)) else None
+
+
 class _Decompositions:
     """The functions of `numpy.linalg`, which use all threads for large matrices even after `keep_one_thread`."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        function = getattr(np.linalg, name)
+        function, loop = getattr(np.linalg, name), _loop(name)
 
         def call(x: Any, *rest: Any, **options: Any) -> Any:
+            if loop is not None and 0 < x.size < FEW and x.dtype.char in "fd":
+                y = _by_loop(loop, x, *rest)
+                if y is not None:
+                    return y
             if x.shape[-1] < LARGE_MATRIX or not keep_one_thread.cache_info().currsize:
                 return function(x, *rest, **options)
             with keep_one_thread():

@@ -83,12 +83,12 @@ def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str 
     """
     a, b = of_one_dtype(matrix, rhs, "solve")
     a = square_matrices(a, "solve")
-    shapes = f"Got the shapes {a.shape} and {b.shape}"
-    if len(a.dims) != len(b.dims):
-        raise errors.InvalidArgumentError(f"All input tensors must have the same rank. {shapes}")
-    if a.dims[:-2] != b.dims[:-2]:
-        raise errors.InvalidArgumentError(f"All input tensors must have the same outer dimensions. {shapes}")
-    if a.dims[-2] != b.dims[-2]:
+    if a.dims[:-1] != b.dims[:-1]:
+        shapes = f"Got the shapes {a.shape} and {b.shape}"
+        if len(a.dims) != len(b.dims):
+            raise errors.InvalidArgumentError(f"All input tensors must have the same rank. {shapes}")
+        if a.dims[:-2] != b.dims[:-2]:
+            raise errors.InvalidArgumentError(f"All input tensors must have the same outer dimensions. {shapes}")
         raise errors.InvalidArgumentError(f"Input matrix and rhs are incompatible. {shapes}")
     return ops.solve(conjugate_transpose(ops, a) if adjoint else a, b)
 

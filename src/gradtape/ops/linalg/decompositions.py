@@ -26,7 +26,7 @@ from .matrix_algebra import (
     inverse_gaps,
     is_complex,
     leading,
-    lower,
+    lower_half,
     numpy_dtype,
     row,
     safe_reciprocal,
@@ -41,8 +41,7 @@ _NOTHING = np.zeros((0, 2, 2))
 
 def _lower_triangle_of(m, s):
     """The cotangent of the lower triangle of a Hermitian matrix whose own cotangent is `s`."""
-    s = s + adjoint(m, s)
-    return lower(m, s) - 0.5 * diagonal(m, s)
+    return lower_half(m, s + adjoint(m, s))
 
 
 def _cholesky(xp, x):
@@ -60,8 +59,7 @@ def _cholesky_or_nan(x):
 
 
 def _cholesky_back(m, g, y):
-    inner = lower(m, adjoint(m, y) @ g)
-    inner = inner - 0.5 * diagonal(m, inner)
+    inner = lower_half(m, adjoint(m, y) @ g)
     half = m.triangular_solve(y, adjoint(m, inner), lower=True, adjoint=True)
     return _lower_triangle_of(m, m.triangular_solve(y, adjoint(m, half), lower=True, adjoint=True))
 
@@ -279,7 +277,7 @@ def _qr_back(m, g, ys):
 
 def _square_qr_back(m, gq, gr, q, r):
     inner = r @ adjoint(m, gr) - adjoint(m, gq) @ q
-    half = lower(m, inner) - diagonal(m, inner) / 2
+    half = lower_half(m, inner)
     hermitian = half + adjoint(m, half)  # its diagonal is real, like that of R
     return adjoint(m, m.triangular_solve(r, adjoint(m, gq + q @ hermitian), lower=False, adjoint=False))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,21 @@ def upper(m: Any, x: Any) -> Any:
 def diagonal(m: Any, x: Any) -> Any:
     """Sets the off-diagonal entries of each matrix to zero."""
     return m.band_part(x, below=0, above=0)
+
+
+def lower_half(m: Any, x: Any) -> Any:
+    """The lower triangle of each square matrix with half of its diagonal: adding the adjoint completes Hermitian ones.
+
+    One product: infinite entries above the diagonal become NaN.
+    """
+    return x * m.constant(_half_weights(x.shape[-1], numpy_dtype(x)))
+
+
+@lru_cache(maxsize=64)
+def _half_weights(size: int, dtype: Any) -> Any:
+    weights = np.tril(np.ones((size, size), dtype), -1) + np.eye(size, dtype=dtype) / 2
+    weights.flags.writeable = False
+    return weights
 
 
 def column(m: Any, x: Any) -> Any:
