@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .tuning import FEW, SELECTED
+from .tuning import FEW, FEW_REPEATED, LARGE, MANY_LOOPS, SELECTED, SHORT_COLUMNS, SHORT_REPEATED
 
 
 class Kernels:
@@ -333,6 +333,41 @@ def broadcast_view(x: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     view: np.ndarray[Any, Any] = np.ndarray(shape, x.dtype, x, 0, strides)
     view.setflags(False)  # type: ignore[call-arg]  # not writeable
     return view
+
+
+def repeat_short_rows(a: Any, b: Any) -> tuple[Any, Any]:
+    """Returns the arguments of a broadcasting ufunc; repeats short rows, or a number for each, where that pays.
+
+    NumPy's loop runs along the last axis: `x[:, None] - y` of points in the plane begins it for every pair.
+    """
+    rows, others = a.shape, b.shape
+    if len(rows) != len(others):
+        return a, b
+    width = max(rows[-1], others[-1])
+    if not 1 < width <= SHORT_REPEATED or max(a.size, b.size) < width * FEW_REPEATED:
+        return a, b
+    if rows[-1] == others[-1]:
+        count, other = rows[-2], others[-2]
+        if count == 1 and FEW_REPEATED <= other and a.size * other <= LARGE:
+            a = a.repeat(other, -2)
+        elif other == 1 and FEW_REPEATED <= count and b.size * count <= LARGE:
+            b = b.repeat(count, -2)
+    elif rows[:-1] == others[:-1]:
+        if rows[-1] == 1:
+            a = repeat_column(a, width)
+        elif others[-1] == 1:
+            b = repeat_column(b, width)
+    return a, b
+
+
+def repeat_column(x: Any, width: int) -> Any:
+    """Repeats the numbers along the last axis, which has one, if there are enough."""
+    if width > SHORT_COLUMNS or x.size < MANY_LOOPS:
+        return x
+    y = np.empty((*x.shape[:-1], width), x.dtype)
+    for i in range(width):
+        y[..., i] = x[..., 0]
+    return y
 
 
 @functools.lru_cache(maxsize=1024)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ...backends.arrays import repeat_short_rows
 from ...backends.torch.host_kernels import KERNELS
 from ...core import dtypes, errors, modes
 from ...core.dtypes import DType
@@ -388,7 +389,7 @@ _RUNNER_NAMES: dict[str, Any] = {
     "FLOAT": dtypes.FLOAT, "KERNEL_ERRORS": (ValueError, np.linalg.LinAlgError), "Tensor": Tensor,
     "__name__": __name__, "failure": failure, "float32": dtypes.float32,
     "modes": modes, "new": object.__new__, "number": number, "read_both": read_both, "readable": readable,
-    "tensor_like": tensor_like, "thread": thread,
+    "repeat_short_rows": repeat_short_rows, "tensor_like": tensor_like, "thread": thread,
 }  # fmt: skip
 
 run_plain: Callable[[OpLike, Sequence[Tensor], dict[str, Any]], Any] = compile_runner(None, "general", _RUNNER_NAMES)()

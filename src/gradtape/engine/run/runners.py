@@ -90,6 +90,8 @@ value = kernel(array) if array.size < least else large(to or dtype, array)
     2: """\
 first, second = a.array, b.array
 if first.size < least and second.size < least:
+    if first.ndim > 2 and first.shape != second.shape:
+        first, second = repeat_short_rows(first, second)
     value = kernel(first, second)
 else:
     value = large(to or dtype, first, second)

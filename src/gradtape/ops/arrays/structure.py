@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import astype, broadcast_view, kind_of, numpy_dtype, permuted, put
+from ...backends.arrays import astype, broadcast_view, kind_of, numpy_dtype, permuted, put, repeat_column
 from ...backends.numpy.sums import sum_along
 from ...backends.tuning import FEW_TO_SUM, REPEATED_NUMBER
 from ...core.dtypes import NUMERIC, DType
@@ -121,6 +121,8 @@ def _broadcast_to(xp, x, *, shape):
         repeated = np.empty(shape, x.dtype)
         repeated.fill(x)
         return repeated
+    if x.shape[-1:] == (1,) and x.shape[:-1] == shape[:-1]:
+        x = repeat_column(x, shape[-1])
     return broadcast_view(x, shape)
 
 
