@@ -124,6 +124,34 @@ def test_cotangents_of_sums():
         np.testing.assert_allclose(tape.gradient(y, t), slope, atol=1e-2 if axis in (None, 0, (0, 1)) else 1e-5)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("name", ["gelu", "silu"])
+def test_slopes_that_tapes_keep_are_those_they_compute(name, dtype):
+    op, rng = registry[name], np.random.default_rng(0)
+    values = (rng.standard_normal(2 * LARGE) * 4).astype(dtype)
+    for x in (values[:LARGE], values[-2:30000:-1], values[::16].reshape(-1, 8), values[:8], values[:0], values[0]):
+        x, g = tf.constant(x), rng.standard_normal(x.shape).astype(dtype)
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch(x)
+                expected = op(x)
+            first = inner.gradient(expected, x, tf.constant(g))
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = op(x)
+        is_kept = dtype == np.float32 and x.numpy().size > 30000
+        assert any(isinstance(saved, tuple) and saved[-1] is not None for saved in tape._log.saved) == is_kept
+        with tf.GradientTape() as above:
+            above.watch(x)
+            again = tape.gradient(y, x, tf.constant(g))
+        assert again.dtype == y.dtype == dtype
+        tolerance = {"rtol": 1e-5, "atol": 2e-6} if dtype != np.float16 else {"rtol": 2e-2, "atol": 1e-2}
+        second, kept = outer.gradient(first, x), tape.gradient(y, x, tf.constant(g))
+        for found, wanted in ((y, expected), (kept, first), (again, first), (above.gradient(again, x), second)):
+            np.testing.assert_allclose(found, wanted, **tolerance)
+
+
 def test_several_threads_at_once():
     rng = np.random.default_rng(0)
     arrays = [rng.standard_normal(LARGE + i).astype(np.float32) for i in range(4)]

@@ -16,9 +16,11 @@ from numpy import ndarray
 
 from ...backends.arrays import kind_of
 from ...backends.numpy import blocks
-from ...backends.numpy.memory import LEAST_ALIGNED
+from ...backends.numpy.memory import LEAST_ALIGNED, empty
 from ...backends.torch import elementwise as by_torch
+from ...backends.torch.host_kernels import HostKernel
 from ...backends.torch.library import IS_ENABLED
+from ...backends.tuning import LARGE, TORCH_FORMULAS
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
@@ -30,8 +32,8 @@ from .batching import align_ranks
 from .cotangents import pending_sum
 from .devices import device_first, elementwise_device_first
 from .examples import aligned_rows
-from .formula import Formula, compile_blocks, neutral, symbolic, trace_formula
-from .op import Kernel, Op, Sample, SingleInputRule, bind, kernel_arguments, match_dtypes, sample
+from .formula import Formula, compile_blocks, compile_outputs, neutral, symbolic, trace_formula
+from .op import Kernel, Op, Sample, SingleInputRule, bind, keep_residual, kernel_arguments, match_dtypes, sample
 from .rules import Residuals, compile_rule, parameters
 
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
@@ -112,6 +114,7 @@ def elementwise(
     samples: Sequence[Sample] = (),
     to: DType | None = None,
     otherwise: Callable[..., Any] | None = None,
+    with_slope: Callable[..., Any] | None = None,
     **partials: Any,
 ) -> Op:
     """`y[i] = f(a[i], b[i], ...)`. The partial derivative `d<arg>` may name `m`, `y`, any argument and any attribute.
@@ -120,7 +123,8 @@ def elementwise(
     formula that names `g` is its product with the cotangent `g`. `args` names the arguments where the kernel is an
     operator or the name of an array function; `on` says which kinds of dtype the op accepts, `same` which arguments
     must agree in dtype (default: all), `to` the result's dtype. `otherwise` is called first for values that are not
-    plain tensors of these kinds; it may return NotImplemented.
+    plain tensors of these kinds; it may return NotImplemented. `with_slope(xp, x)` returns the result and the derivative
+    of an op of one argument, if both share steps: the derivative of a large NumPy array is kept for the backward pass.
     """
     if args is None and isinstance(kernel, str):
         raise TypeError(f"{name}: needs `args`, the names of the arguments of {kernel!r}")
@@ -137,7 +141,7 @@ def elementwise(
     op.rows = aligned_rows
     matching = tuple(range(len(names))) if same is None else tuple(same)
     fast_path = not op.attributes and len(matching) == len(names) <= 2
-    _differentiate_elementwise(op, ordered, fast_path)
+    _differentiate_elementwise(op, ordered, fast_path, with_slope is not None)
 
     def batch(m: OpNamespace, size: int, inputs: Tensors, flags: Sequence[bool], attributes: Attrs) -> Any:
         aligned = align_ranks(m, inputs, flags)
@@ -167,29 +171,46 @@ def elementwise(
         least = min(by_torch.min_elements(name), LEAST_ALIGNED)
         op.large = _large(op)
         op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, op.large, least)
+        if with_slope is not None:
+            op.call = keep_residual(op, HostKernel(_in_blocks(with_slope), TORCH_FORMULAS, 0, "f"))
     return op.publish()
 
 
-def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: bool) -> None:
-    """Sets the rules of `op`."""
+def _in_blocks(with_slope: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns a function that computes the two results of `with_slope(np, x)` in blocks."""
+    program = functools.cache(lambda dtype: compile_outputs(functools.partial(with_slope, np), dtype))
+
+    def run(x: Any) -> tuple[Any, ...]:
+        results = empty(x.shape, x.dtype), empty(x.shape, x.dtype)
+        blocks.in_blocks(program(x.dtype), [x], results, blocks.Frame(), blocks.CORES if x.size >= LARGE else 1)
+        return results
+
+    return run
+
+
+def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: bool, with_slope: bool) -> None:
+    """Sets the rules of `op`; `with_slope` says that a record may have a residual, the derivative."""
     if all(p is None for p in partials):
         return
     formulas = [_formula(p) for p in partials if callable(_formula(p))]
     saved = Residuals(op.args, formulas)
     names = {f"p{i}": _formula(p) for i, p in enumerate(partials)}
-    names |= {"sum_to_shape": _sum_to_shape, "ndarray": ndarray}
+    names |= {"sum_to_shape": _sum_to_shape, "ndarray": ndarray, "times": _times}
     several = len(partials) > 1
 
     def keeper() -> Any:
         shapes = ", ".join(f"xs[{i}].dims" for i in range(len(partials)))  # saved if an argument is broadcast
         others = " == ".join(f"s[{i}]" for i in range(1, len(partials)))
-        return saved.keeper(f"None if (s := ({shapes}))[0] == {others} else s" if several else "")
+        residual = "attrs.get('residual')" if with_slope else ""
+        return saved.keeper(f"None if (s := ({shapes}))[0] == {others} else s" if several else residual)
 
     op.defer("keep", keeper)
     op.kept = saved.names
     large = functools.cache(lambda conjugate: _LargeVjp(op, saved, partials, names, conjugate))
     if fast_path:
         op.first = _single_input_rule(op, 0, partials, saved, names, large)
+        if with_slope:
+            op.first.spread = lambda value: (value, None)
         if several:
             op.second = _single_input_rule(op, 1, partials, saved, names, large)
             op.defer("keep_both", lambda: _keep_both(op.args, saved.names))
@@ -205,6 +226,7 @@ def _differentiate_elementwise(op: Op, partials: Sequence[Partial], fast_path: b
             result = f"({conjugated}) if {_IS_COMPLEX[arrays]} else ({result})"
         if arrays:
             result = f"({result}) if {_is_small(op)} else large({_IS_COMPLEX[arrays]})(m, g, s, parents)"
+            result = f"({result}) if s[-1] is None else (times(g, s[-1]),)" if with_slope else result
         return compile_rule("m, g, s, parents", result, large=large, **names)
 
     op.defer_vjp(vjp)
@@ -323,6 +345,14 @@ def _vjp_device(op: Op, saved: Residuals, partials: Sequence[Partial], names: di
         return found(m, g, s, parents)
 
     return vjp
+
+
+def _times(g: Any, slope: Any) -> Any:
+    product = blocks.run(_MULTIPLY, (g, slope), g.dtype)
+    return g * slope if product is None else product
+
+
+_MULTIPLY = blocks.SinglePass(np.multiply, (0, 1))
 
 
 def _sum_to_shape(m: OpNamespace, g: Any, shape: tuple[int, ...]) -> Any:

@@ -81,6 +81,13 @@ def compile_blocks(formula: Formula | None, dtype: Any) -> Callable[..., None] |
     return SinglePass(step.function, operands)
 
 
+def compile_outputs(f: Callable[..., Any], dtype: Any) -> BlockProgram:
+    """Compiles a function of one array of this dtype that returns several and is a formula."""
+    steps: list[ArrayStep] = []
+    x = FormulaSymbol(steps, np.ones(1, dtype))
+    return BlockProgram([x], steps, f(x))
+
+
 class FormulaSymbol(NDArrayOperatorsMixin):
     """A symbolic array; `example` has its dtype. Its `size` selects the kernel's formula for large arrays."""
 

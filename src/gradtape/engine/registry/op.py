@@ -359,16 +359,18 @@ def with_torch(by_torch: HostKernel | None, kernel: Callable[..., Any]) -> Calla
     return run
 
 
-def keep_residual(op: Op) -> Callable[..., Any]:
-    """Returns a call of an op that saves what PyTorch's kernel leaves for its vjp, if one tape records the op.
+def keep_residual(op: Op, by_numpy: HostKernel | None = None) -> Callable[..., Any]:
+    """Returns a call of an op that saves what a large array's kernel leaves for its vjp, if one tape records the op.
 
-    The tape saves it like an attribute named `residual`. A recorder that runs recorded ops again does not take it.
+    That is PyTorch's kernel, or without PyTorch `by_numpy`. The tape saves it like an attribute named `residual`. A
+    recorder that runs recorded ops again does not take it.
     """
-    by_torch = WITH_RESIDUALS.get(op.name) if IS_ENABLED else None
-    if by_torch is None:
+    kernel = WITH_RESIDUALS.get(op.name) if IS_ENABLED else by_numpy
+    if kernel is None:
         return op.call
-    call, (_, min_elements, _, kinds) = op.call, by_torch
-    run_large = cache(partial(bind_with_residual, by_torch))  # imports PyTorch when it is called
+    call, (function, min_elements, _, kinds) = op.call, kernel
+    # Imports PyTorch when it is called.
+    run_large = cache(partial(bind_with_residual, kernel)) if kernel is not by_numpy else lambda: function
 
     def run(*inputs: Any, **attrs: Any) -> Any:
         recorder = dispatch.thread.recorder

@@ -72,14 +72,27 @@ def _gelu_bend(m, x):
 
 
 def _gelu_slope(xp, x):
-    share, bell = ndtr_and_bell(xp, x) if has_large_formula(xp, x) else (ndtr_of(xp, x), xp.exp(-0.5 * x * x))
+    return _gelu_slope_by(xp, x, *_ndtr_and_bell(xp, x))
+
+
+def _ndtr_and_bell(xp, x):
+    return ndtr_and_bell(xp, x) if has_large_formula(xp, x) else (ndtr_of(xp, x), xp.exp(-0.5 * x * x))
+
+
+def _gelu_slope_by(xp, x, share, bell):
     return into(xp.add, into(xp.multiply, into(xp.multiply, bell, x), math.sqrt(0.5 / math.pi)), share)
+
+
+def _gelu_with_slope(xp, x):
+    share, bell = _ndtr_and_bell(xp, x)
+    return share * x, _gelu_slope_by(xp, x, share, bell)
 
 
 gelu_slope = elementwise("gelu_slope", _gelu_slope, on=_SMOOTH, dx=_gelu_bend)
 gelu = elementwise(
-    "gelu", lambda xp, x: into(xp.multiply, ndtr_of(xp, x), x), on=_SMOOTH, dx=lambda m, x: m.gelu_slope(x)
-)
+    "gelu", lambda xp, x: into(xp.multiply, ndtr_of(xp, x), x), on=_SMOOTH, dx=lambda m, x: m.gelu_slope(x),
+    with_slope=_gelu_with_slope,
+)  # fmt: skip
 
 
 # The square of x from which on tanh is ±1 in float64 too: clamping keeps the cubes below finite, so 0 times them is 0.
@@ -127,4 +140,12 @@ def _silu_slope(m, x):
     return s * (x * (1 - s) + 1)  # not by y = x s: y (1 - s) + s is exact, but y + s (1 - y) cancels for large y
 
 
-silu = elementwise("silu", in_single(lambda xp, x: x / (1 + xp.exp(-x))), on=_SMOOTH, dx=_silu_slope)
+def _silu_with_slope(xp, x):
+    s = 1 / (1 + xp.exp(-x))
+    y = x * s
+    return y, y * (1 - s) + s
+
+
+silu = elementwise(
+    "silu", in_single(lambda xp, x: x / (1 + xp.exp(-x))), on=_SMOOTH, dx=_silu_slope, with_slope=_silu_with_slope
+)
