@@ -113,3 +113,36 @@ def test_infinite_cotangents_of_large_cross_entropies(dtype, classes):
     large = gradient(slice(None))
     for part in (slice(0, 16), slice(39990, None)):
         np.testing.assert_allclose(large[part], gradient(part), rtol=1e-2 if dtype == "float16" else 1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("offset", [0.0, -36.0, 39.0, 60.0, -300.0])
+def test_softmax_and_logsumexp_of_numbers_of_any_size(offset, dtype):
+    whole = (RNG.standard_normal((300, 2, 200)) + offset).astype(dtype)
+    for x in (whole, whole[::-1, :, ::2], whole.transpose(1, 0, 2), whole[..., :9]):
+        top = x.astype(np.float64).max(-1, keepdims=True)
+        e = np.exp(x - top)
+        shares, g = e / e.sum(-1, keepdims=True), RNG.standard_normal(x.shape[:-1]).astype(dtype)
+        t = tf.constant(x)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(t)
+            y, softmax = tf.reduce_logsumexp(t, -1), tf.nn.softmax(t)
+        epsilon = np.finfo(dtype).eps
+        np.testing.assert_allclose(softmax, shares, rtol=20 * epsilon, atol=epsilon)
+        wanted = np.log(e.sum(-1)) + top[..., 0]
+        np.testing.assert_allclose(y, wanted, rtol=4 * epsilon, atol=8 * epsilon)
+        gradient = tape.gradient(y, t, tf.constant(g))
+        np.testing.assert_allclose(gradient, g[..., None] * shares, rtol=30 * epsilon, atol=epsilon)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int32"])
+def test_cumulative_sums_of_even_and_odd_rows(dtype, reverse):
+    whole = (RNG.standard_normal((150, 6, 82)) * 20).astype(dtype)
+    for x in (whole, whole[..., :81], whole[::-1, :, ::-1], whole.transpose(1, 0, 2)[:, :, 2:], whole[0, 0, :2]):
+        x, step = np.broadcast_to(x, (2, *x.shape)), -1 if reverse else 1
+        wide = x.astype(np.result_type(dtype, np.float64))
+        got = tf.cumsum(tf.constant(x), -1, reverse=reverse).numpy()
+        wanted = np.cumsum(wide[..., ::step], -1)[..., ::step]
+        tolerance = 20 * np.finfo(dtype).eps if dtype != "int32" else 0
+        np.testing.assert_allclose(got, wanted, atol=tolerance * np.abs(wide).sum(-1).max())

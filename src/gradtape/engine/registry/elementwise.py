@@ -123,8 +123,8 @@ def elementwise(
     formula that names `g` is its product with the cotangent `g`. `args` names the arguments where the kernel is an
     operator or the name of an array function; `on` says which kinds of dtype the op accepts, `same` which arguments
     must agree in dtype (default: all), `to` the result's dtype. `otherwise` is called first for values that are not
-    plain tensors of these kinds; it may return NotImplemented. `with_slope(xp, x)` returns the result and the derivative
-    of an op of one argument, if both share steps: the derivative of a large NumPy array is kept for the backward pass.
+    plain tensors of these kinds; it may return NotImplemented. `with_slope(xp, x)` returns the result and the
+    derivative of an op of one argument, if both share steps: a tape keeps the derivative of a large NumPy array.
     """
     if args is None and isinstance(kernel, str):
         raise TypeError(f"{name}: needs `args`, the names of the arguments of {kernel!r}")

@@ -186,13 +186,15 @@ def reduction(
     kernel: Callable[..., Any],
     *,
     weight: Callable[..., Any],
+    product: Callable[..., Any] | None = None,
     samples: Sequence[Sample],
     on: int = dtypes.FLOATING,
     domain: tuple[float, float] = (-2.0, 2.0),
 ) -> Op:
     """`y = f(x)` along `axis` (a tuple), with `keepdims`; `weight(m, x, y, axis)` is dy/dx for each element of x.
 
-    The weight receives `y` with the reduced axes kept as size 1. It may be a `QuotientWeight`.
+    The weight receives `y` with the reduced axes kept as size 1. It may be a `QuotientWeight`. `product(g, x, axis)` is
+    that of the cotangent and the weight, computed at once, of NumPy arrays; None for what it does not cover.
     """
     op = Op(name, kernel, family="reduction", samples=samples, rules=(weight,), kinds=on, domain=domain)
     given = ", ".join(f"{name}={name}" for name in parameters(weight))
@@ -203,13 +205,16 @@ def reduction(
         return kept, weigh(m, x, m.reshape(y, shape=kept), axis)
 
     def vjp(m: OpNamespace, g: Operand, x: Operand, y: Operand, axis: tuple[int, ...]) -> Any:
+        found = product(g, x, axis) if product is not None and type(x) is type(g) is np.ndarray else None
+        if found is not None:
+            return found
         kept, w = weights(m, x, y, axis)
         g = m.reshape(g, shape=kept)
         if type(w) is not QuotientWeight:
             return g * conjugate(m, w)
-        product = w.part
-        product *= g / w.total
-        return product
+        parts = w.part
+        parts *= g / w.total
+        return parts
 
     def jvp(m: OpNamespace, inputs: Tensors, y: Tensor, attrs: Attrs, ts: Sequence[Tensor | None]) -> Any:
         if ts[0] is None:
