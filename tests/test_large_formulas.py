@@ -125,7 +125,7 @@ def test_cotangents_of_sums():
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-@pytest.mark.parametrize("name", ["gelu", "silu"])
+@pytest.mark.parametrize("name", ["gelu", "gelu_tanh", "silu"])
 def test_slopes_that_tapes_keep_are_those_they_compute(name, dtype):
     op, rng = registry[name], np.random.default_rng(0)
     values = (rng.standard_normal(2 * LARGE) * 4).astype(dtype)

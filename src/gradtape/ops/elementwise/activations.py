@@ -109,14 +109,24 @@ def _gelu_tanh(xp, x):
     return into(xp.multiply, into(xp.reciprocal, into(xp.add, decay, 1)), x)
 
 
-def _gelu_tanh_slope(xp, x):
-    """s + x s (1 - s) (2u)' with s = sigmoid(2u), by exp(-|2u|), which neither overflows nor cancels."""
+def _gelu_tanh_parts(xp, x):
+    """s = sigmoid(2u) and s + x s (1 - s) (2u)', by exp(-|2u|), which neither overflows nor cancels."""
     square = xp.minimum(x * x, _GELU_FLAT)
     logit = _gelu_logit(square, x)
     decay = xp.exp(-abs(logit))
     total = decay + 1
     change = (decay / (total * total) * x) * (2 * _GELU_SLOPE + 6 * _GELU_BEND * square)
-    return xp.where(logit < 0, decay, 1) / total + change
+    share = xp.where(logit < 0, decay, 1) / total
+    return share, share + change
+
+
+def _gelu_tanh_slope(xp, x):
+    return _gelu_tanh_parts(xp, x)[1]
+
+
+def _gelu_tanh_with_slope(xp, x):
+    share, slope = _gelu_tanh_parts(xp, x)
+    return share * x, slope
 
 
 def _gelu_tanh_bend(m, x):
@@ -131,7 +141,7 @@ def _gelu_tanh_bend(m, x):
 gelu_tanh_slope = elementwise("gelu_tanh_slope", in_single(_gelu_tanh_slope), on=_SMOOTH, dx=_gelu_tanh_bend)
 gelu_tanh = elementwise(
     "gelu_tanh", in_single(_gelu_tanh), on=_SMOOTH,
-    dx=lambda m, x: m.gelu_tanh_slope(x),
+    dx=lambda m, x: m.gelu_tanh_slope(x), with_slope=_gelu_tanh_with_slope,
 )  # fmt: skip
 
 
