@@ -436,7 +436,7 @@ def _moments(xp, x, *, axis, keepdims=True):
             sums, kept = row_summer(shape[-1], x.dtype), shape[:-1] + (1,) * keepdims
             mean = sums(rows) / n
             d = rows - mean
-            return mean.reshape(kept), (sums(np.multiply(d, d, out=d)) / n).reshape(kept)
+            return mean.reshape(kept), (np.vecdot(d, d) / n).reshape(kept)
         if _of_channels(shape, axis) and not keepdims:
             rows = x.reshape(-1, shape[-1])
             n = x.dtype.type(len(rows))
