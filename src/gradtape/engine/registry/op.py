@@ -369,8 +369,7 @@ def keep_residual(op: Op, by_numpy: HostKernel | None = None) -> Callable[..., A
     if kernel is None:
         return op.call
     call, (function, min_elements, _, kinds) = op.call, kernel
-    # Imports PyTorch when it is called.
-    run_large = cache(partial(bind_with_residual, kernel)) if kernel is not by_numpy else lambda: function
+    bind_torch = cache(partial(bind_with_residual, kernel))  # imports PyTorch when it is called
 
     def run(*inputs: Any, **attrs: Any) -> Any:
         recorder = dispatch.thread.recorder
@@ -384,7 +383,8 @@ def keep_residual(op: Op, by_numpy: HostKernel | None = None) -> Callable[..., A
         array = inputs[0].array
         if not tracked or array.size < min_elements or array.dtype.char not in kinds:
             return call(*inputs, **attrs)
-        found = run_large()(*[x.array for x in inputs], **attrs)
+        run_large = bind_torch() if kernel is not by_numpy else function
+        found = run_large(*[x.array for x in inputs], **attrs)
         if found is None:
             return call(*inputs, **attrs)
         y = Tensor(found[0], inputs[0].dtype)
