@@ -180,8 +180,11 @@ def _in_blocks(with_slope: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a function that computes the two results of `with_slope(np, x)` in blocks."""
     program = functools.cache(lambda dtype: compile_outputs(functools.partial(with_slope, np), dtype))
 
-    def run(x: Any) -> tuple[Any, ...]:
-        results = empty(x.shape, x.dtype), empty(x.shape, x.dtype)
+    def run(x: Any) -> tuple[Any, ...] | None:
+        try:
+            results = empty(x.shape, x.dtype), empty(x.shape, x.dtype)
+        except MemoryError:
+            return None  # without the derivative, the result may fit
         blocks.in_blocks(program(x.dtype), [x], results, blocks.Frame(), blocks.CORES if x.size >= LARGE else 1)
         return results
 
