@@ -151,8 +151,8 @@ def _silu_slope(m, x):
 
 
 def _silu_with_slope(xp, x):
-    s = 1 / (1 + xp.exp(-x))
-    y = x * s
+    total = 1 + xp.exp(-x)
+    y, s = x / total, 1 / total
     return y, y * (1 - s) + s
 
 
