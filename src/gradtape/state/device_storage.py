@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..engine.registry.devices import REAL, DeviceTensor, exhausted, on_device, 
 from ..engine.run.dispatch import thread
 from ..engine.run.protocols import Recorder
 from .rows import Combine
-from .storage import HostArray, Storage, XlaArray, storages, updating
+from .storage import HostArray, Storage, XlaArray, is_only_read, storages, updating
 
 _new = object.__new__
 if TYPE_CHECKING:
@@ -173,9 +172,7 @@ class DeviceStorage(Storage):
             held = [self.snapshot()]
         self.last = None  # from here on, no other thread can obtain the array: see `snapshot`
         try:
-            # As in `is_exclusive`, for which the list is, too: one reference to the read, and its own to the array.
-            is_own = getrefcount(held[0]) == 2 == getrefcount(held[0].buffer)
-            own = module.own_array(held[0].buffer) if is_own else None
+            own = module.own_array(held[0].buffer) if is_only_read(held) else None
             array = functions[1](held[0].buffer, *given) if own is None else functions[0](own, *given)
             self._hold(array, held[0]._dims)
         except module.memory_errors as error:

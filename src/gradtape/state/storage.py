@@ -213,6 +213,11 @@ def is_exclusive(held: list[Any], owners: int = 0) -> bool:
     return type(base[0]) is np.ndarray and base[0].flags.owndata and sys.getrefcount(base[0]) <= 3
 
 
+def is_only_read(held: list[Any]) -> bool:
+    """Whether nothing else refers to a tensor on a device, the element of `held`, and only that tensor to its array."""
+    return sys.getrefcount(held[0]) == 2 == sys.getrefcount(held[0].buffer)
+
+
 def take(variable: Variable, array: HostArray) -> None:
     """Make an array the value of a variable."""
     variable._storage.take(array)

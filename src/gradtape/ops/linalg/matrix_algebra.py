@@ -46,16 +46,13 @@ def diagonal(m: Any, x: Any) -> Any:
 
 
 def lower_half(m: Any, x: Any) -> Any:
-    """The lower triangle of each square matrix with half of its diagonal: adding the adjoint completes Hermitian ones.
-
-    One product: infinite entries above the diagonal become NaN.
-    """
-    return x * m.constant(_half_weights(x.shape[-1], numpy_dtype(x)))
+    """The lower triangle of each matrix with half of its diagonal: adding the adjoint completes Hermitian ones."""
+    return lower(m, x) * m.constant(_half_weights(x.shape[-1], numpy_dtype(x)))
 
 
 @lru_cache(maxsize=64)
 def _half_weights(size: int, dtype: Any) -> Any:
-    weights = np.tril(np.ones((size, size), dtype), -1) + np.eye(size, dtype=dtype) / 2
+    weights = np.ones((size, size), dtype) - np.eye(size, dtype=dtype) / 2
     weights.flags.writeable = False
     return weights
 
