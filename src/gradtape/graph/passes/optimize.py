@@ -89,22 +89,31 @@ def _constant_key(value: Value) -> Any:
     return value.dtype, value.shape, np.asarray(value.constant).tobytes()
 
 
-def _key(value: Any) -> Any:
-    """Return a hash key that distinguishes attributes by type and bits: 1, 1.0 and True differ, so do 0.0 and -0.0."""
+def attribute_key(value: Any) -> Any:
+    """Return a hash key that distinguishes attributes by type and bits: 1, 1.0 and True differ, so do 0.0 and -0.0.
+
+    Raises TypeError for a large array, and for an object without a hash.
+    """
     if type(value) is tuple or type(value) is list:
-        return tuple(map(_key, value))
+        return type(value), *map(attribute_key, value)
     if isinstance(value, np.ndarray):
-        large = value.dtype == object or value.size > _SMALL
-        return id(value) if large else (value.dtype, value.shape, value.tobytes())
+        if value.dtype == object or value.size > _SMALL:
+            raise TypeError("the array is too large for a hash key")
+        return value.dtype, value.shape, value.tobytes()
     if type(value) is slice:
-        return slice, _key(value.start), _key(value.stop), _key(value.step)
+        return slice, attribute_key(value.start), attribute_key(value.stop), attribute_key(value.step)
     if type(value) is float:
         return float, value.hex()
+    hash(value)
+    return type(value), value
+
+
+def _key(value: Any) -> Any:
+    """Return the hash key of an attribute, or its identity if it has none."""
     try:
-        hash(value)
+        return attribute_key(value)
     except TypeError:
         return id(value)
-    return type(value), value
 
 
 def folded_constants(graph: Graph) -> Graph:

@@ -17,6 +17,7 @@ from ....core import dtypes
 from ....core.dtypes import DType
 from ....core.tensor import Tensor
 from ....engine.registry.op import Op
+from ...passes.optimize import attribute_key
 from .lowering import kernel_of
 
 OutputShapes = tuple[tuple[tuple[int, ...], DType], ...]  # for each output
@@ -33,18 +34,19 @@ def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[Ou
     kinds = tuple([x.dtype for x in inputs])
     try:
         if op.family == "elementwise":
-            dtype = _remembered((op, kinds, *_frozen(attrs)), lambda: _dtype(op, kinds, attrs))
+            dtype = _remembered((op, kinds), attrs, lambda: _dtype(op, kinds, attrs))
             return None if dtype is None else (((np.broadcast_shapes(*shapes), dtype),), False)
-        return _remembered((op, shapes, kinds, *_frozen(attrs)), lambda: _by_kernel(op, inputs, attrs))
+        return _remembered((op, shapes, kinds), attrs, lambda: _by_kernel(op, inputs, attrs))
     except ValueError:  # incompatible shapes: NumPy raises a better error
         return None
 
 
-def _remembered(key: Any, find: Any) -> Any:
+def _remembered(key: Any, attrs: dict[str, Any], find: Any) -> Any:
     try:
-        found = _found.get(key, _found)
+        key = (*key, *[(name, attribute_key(value)) for name, value in attrs.items()])
     except TypeError:  # an unhashable attribute
         return find()
+    found = _found.get(key, _found)
     if found is _found:
         if len(_found) >= _MOST:
             _found.clear()
@@ -70,16 +72,3 @@ def _by_kernel(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple
             return None
     several = isinstance(result, tuple | list)
     return tuple([(y.shape, dtypes.of_numpy(y.dtype)) for y in (result if several else (result,))]), several
-
-
-def _frozen(value: Any) -> Any:
-    """Convert attributes to a hashable key; numbers of different types differ."""
-    if isinstance(value, dict):
-        return tuple([(key, _frozen(x)) for key, x in value.items()])
-    if isinstance(value, tuple | list):
-        return (type(value), *map(_frozen, value))
-    if isinstance(value, slice):
-        return (slice, _frozen(value.start), _frozen(value.stop), _frozen(value.step))
-    if isinstance(value, np.ndarray):
-        return (np.ndarray, value.shape, value.dtype, value.tobytes())
-    return type(value), value
