@@ -15,7 +15,7 @@ import gradtape as tf
 from gradtape import ops
 from gradtape.graph.executors.xla import executor
 from gradtape.graph.executors.xla.executor import compile_graph
-from gradtape.graph.executors.xla.interrupts import Uninterrupted
+from gradtape.graph.executors.xla.interrupts import uninterrupted
 from gradtape.graph.ir.effects import Changed, guard
 from gradtape.graph.ir.graph import Graph, Node
 
@@ -334,7 +334,7 @@ def test_all_deferred_signals_arrive_even_if_a_handler_raises(interruptible):
     came = []
     before = signal.signal(signal.SIGUSR1, lambda number, frame: came.append(number))
     try:
-        with pytest.raises(KeyboardInterrupt), Uninterrupted():
+        with pytest.raises(KeyboardInterrupt), uninterrupted():
             signal.raise_signal(signal.SIGINT)
             signal.raise_signal(signal.SIGUSR1)
             assert not came

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..graph.executors.xla.executor import check_jax
-from ..graph.executors.xla.interrupts import Uninterrupted
+from ..graph.executors.xla.interrupts import uninterrupted
 from ..graph.executors.xla.mesh import sharding
 from ..graph.ir.effects import Changed, draw
 from ..graph.ir.graph import Graph, Value
@@ -130,7 +130,7 @@ class ReplicatedProgram:
             pairs = zip(given, self._stacked, strict=True)
             inputs = [self._put(np.stack(x) if per else x[0], per) for x, per in pairs]
             drawn = [self._put(node.op.numpy(**node.attrs), False) for node in self._draws]
-            with updating, Uninterrupted() if self._takes_memory else nullcontext():
+            with updating, uninterrupted() if self._takes_memory else nullcontext():
                 held = [self._held(variable) for variable in self._variables]
                 flat = self._call(*held, *inputs, *drawn, *self._constants)
                 if self._checked and not np.all(_local(flat.pop())):

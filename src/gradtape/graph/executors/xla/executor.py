@@ -27,7 +27,7 @@ from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recordin
 from ...ir.graph import Graph, Value, all_nodes
 from ...passes.optimize import optimize
 from .constants import large_constants
-from .interrupts import Uninterrupted
+from .interrupts import uninterrupted
 from .placement import Placement, placement_of
 from .stage_partitioning import options
 
@@ -143,7 +143,7 @@ class XlaProgram:
             with undoing_draws([node.attrs["take"] for node in compiled.draws]):
                 return self._checked_run(compiled, _arguments(compiled, given))
         arguments = _arguments(compiled, given)
-        with updating, Uninterrupted() if compiled.takes_memory else nullcontext():
+        with updating, uninterrupted() if compiled.takes_memory else nullcontext():
             flat = compiled.call(*self._spread(compiled, self._held()), *arguments)
             self._commit(compiled, flat[self._outputs :])
         return flat[: self._outputs]

@@ -8,33 +8,27 @@ from __future__ import annotations
 
 import signal
 import threading
-from contextlib import ExitStack
-from types import FrameType, TracebackType
-from typing import Any
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 _NAMES = "SIGINT SIGALRM SIGTERM SIGHUP SIGUSR1 SIGUSR2 SIGVTALRM SIGPROF SIGCHLD"
 _SIGNALS = [getattr(signal, name) for name in _NAMES.split() if hasattr(signal, name)]
 
 
-class Uninterrupted:
-    """A context manager that defers Python's signal handlers to its end (main thread only)."""
-
-    def __enter__(self) -> None:
-        self._came: list[int] = []
-        self._handlers: dict[int, Any] = {}
-        if threading.current_thread() is threading.main_thread():
-            for number in _SIGNALS:
-                handler = signal.getsignal(number)
-                if callable(handler):
-                    self._handlers[number] = handler
-                    signal.signal(number, self._note)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self._came.append(number)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        for number, handler in self._handlers.items():
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """A context that defers Python's signal handlers to its end (main thread only)."""
+    came: list[int] = []
+    is_main = threading.current_thread() is threading.main_thread()
+    handlers = {n: handler for n in _SIGNALS if is_main and callable(handler := signal.getsignal(n))}
+    try:
+        for number in handlers:
+            signal.signal(number, lambda number, frame: came.append(number))
+        yield
+    finally:
+        for number, handler in handlers.items():
             signal.signal(number, handler)
-        with ExitStack() as stack:  # which raises the first signal first, and all of them even if a handler raises
-            for number in reversed(dict.fromkeys(self._came)):
-                stack.callback(signal.raise_signal, number)
+        if came:
+            with ExitStack() as stack:  # which raises the first signal first, and all even if a handler raises
+                for number in reversed(dict.fromkeys(came)):
+                    stack.callback(signal.raise_signal, number)
