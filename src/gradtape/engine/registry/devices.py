@@ -296,7 +296,7 @@ def _run_after_failure(
     final = (ValueError, *module.memory_errors)
     if isinstance(error, module.refusals) and not isinstance(error, final):
         try:
-            return _by_way_of_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
+            return _on_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
         except final as wrong:
             error = wrong
     if isinstance(error, ValueError):
@@ -456,7 +456,7 @@ def _kernels(module: ArrayModule, op: OpLike) -> Kernels:
     try:
         general = bind(op.kernel, module.xp)
     except AttributeError as error:
-        general = _by_way_of_host(module, op, error)
+        general = _on_host(module, op, error)
     if op.family == "elementwise" and isinstance(op.kernel, FunctionType):
         general = _in_one_launch(module, op, general)
     found = module.kernels[op] = module.kernels_of(op.name, general)
@@ -491,26 +491,19 @@ def dtype_on(module: ArrayModule, x: Any) -> np.dtype[Any]:
     return module.numpy_dtype(x) if type(x) is module.array_type else np.result_type(x)
 
 
-def _on_host(module: ArrayModule, op: OpLike) -> Callable[..., Any]:
-    """Wraps the NumPy kernel for device arrays, which are copied to the host and back."""
+def _on_host(module: ArrayModule, op: OpLike, reason: Exception | None = None) -> Callable[..., Any]:
+    """Wraps the NumPy kernel for device arrays, which are copied to the host and back.
+
+    With the `reason` why the device library does not support the op or its dtypes, warns once per op.
+    """
 
     def returned(y: Operand) -> Any:
         return module.from_host(asarray(y)) if module.supports(asarray(y).dtype) else y
 
     def kernel(*arrays: Any, **attrs: Any) -> Any:
         value = op.numpy(*[module.to_host(a)[()] if type(a) is module.array_type else a for a in arrays], **attrs)
-        return tuple(map(returned, value)) if type(value) is tuple else returned(value)
-
-    return kernel
-
-
-def _by_way_of_host(module: ArrayModule, op: OpLike, reason: Exception) -> Callable[..., Any]:
-    """Same as `_on_host`, for an op or dtype that the device library does not support; warns once per op."""
-    on_host = _on_host(module, op)
-
-    def kernel(*arrays: Any, **attrs: Any) -> Any:
-        value = on_host(*arrays, **attrs)  # raises errors about the arguments themselves
-        if op.name not in module.by_way_of_host:
+        value = tuple(map(returned, value)) if type(value) is tuple else returned(value)
+        if reason is not None and op.name not in module.by_way_of_host:  # after errors about the arguments
             module.by_way_of_host.add(op.name)
             logger.warning("op %s has no kernel for %s: it is computed on the host (%s)", op.name, module.name, reason)
         return value
@@ -559,7 +552,7 @@ class DeviceOps:
             except module.memory_errors:
                 raise
             except module.refusals as error:
-                return _by_way_of_host(module, op, error)(*arrays, **attrs)
+                return _on_host(module, op, error)(*arrays, **attrs)
 
         setattr(self, name, call)
         return call
