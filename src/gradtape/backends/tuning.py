@@ -121,13 +121,12 @@ SMALL_PRODUCT = 1 << 19
 # 2**15 elements on, PyTorch uses several.
 # Arithmetic (add, mul, div, square): 0.3 to 0.4 for 2**14, 0.6 to 0.9 for 2**15, 0.9 to 1.0 for 2**16, 1.0 for 2**19;
 # two threads, with aligned arrays: 0.6 for 2**16, 2 for 2**18. Adam of 2**16 and 3 * 2**15 elements takes 0.8 of the
-# time with NumPy.
+# time with NumPy. Sums in place: 0.65 for 2**16, 0.9 for 2**18, 1.1 for 2**19 (on ARM). Sums of rows: 0.6 for 2**16,
+# 0.8 for 2**17 and 2**19; of columns 1.0.
 TORCH_ARITHMETIC = 1 << 17
 # Derivatives of several such steps, on ARM: of sigmoid, tanh, sqrt, rsqrt 0.2 to 0.4 for 2**14, 0.3 to 0.6 for 2**15,
 # 0.7 to 2.5 for 2**16.
 TORCH_DERIVATIVES = 1 << 16
-# Sums in place: 0.65 for 2**16, 0.9 for 2**18, 1.1 for 2**19 (on ARM).
-TORCH_UPDATES = 1 << 17
 # Functions that are one NumPy loop: exp 1.1 for 2**14, 1.4 for 2**15; log 0.9, 1.2; sin 0.9, 1.1; tanh 0.6, 0.7; and
 # 1.0 to 1.5 for 2**19. relu 1.3 for 2**14 and 1.9 for 2**16 (two cores), 0.5 for 2**14 and 0.7 for 2**15 (on ARM).
 TORCH_FUNCTIONS = 1 << 15
@@ -135,8 +134,6 @@ TORCH_FUNCTIONS = 1 << 15
 # 4.3; gelu 1.8, 1.8, 3.5. A single call between NumPy's takes longer than one of many, which these are: the step of a
 # GAN with softplus of 2**13 elements takes 4% more time with PyTorch (on ARM).
 TORCH_FORMULAS = 1 << 14
-# Sums of rows: 0.6 for 2**16, 0.8 for 2**17 and 2**19; of columns 1.0.
-TORCH_SUMS = 1 << 17
 # Maxima of rows 0.9 for 2**14, 1.4 for 2**15, 2.4 for 2**17, of columns 0.5, 0.7, 0.9; the derivative of those of rows
 # 0.6 for 2**14, 1.8 for 2**16 (two cores); a batch norm 0.5, 0.8, 1.7; argsort 0.7 to 0.8.
 TORCH_REDUCTIONS = 1 << 15

@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import blas
 from ..torch.library import IS_ENABLED, REJECTIONS, can_import, on_arrays, to_tensor, torch
-from ..tuning import LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_PRODUCTS, TORCH_UPDATES
+from ..tuning import LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_ARITHMETIC, TORCH_PRODUCTS
 from .memory import empty
 from .programs import BlockProgram
 from .threads import CORES, spread
@@ -179,7 +179,7 @@ def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
     ufunc(total, term, out=total)
 
 
-_MANY = TORCH_UPDATES if IS_ENABLED else LARGE
+_MANY = TORCH_ARITHMETIC if IS_ENABLED else LARGE
 
 
 def _by_torch(ufunc: np.ufunc, a: Any, b: Any, out: Any) -> bool:

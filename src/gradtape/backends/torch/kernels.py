@@ -13,6 +13,7 @@ from typing import Any
 
 from ..tuning import (
     LONG_TO_SORT,
+    TORCH_ARITHMETIC,
     TORCH_ATTENTION,
     TORCH_FORMULAS,
     TORCH_MOMENTS,
@@ -22,7 +23,6 @@ from ..tuning import (
     TORCH_SCATTERS,
     TORCH_SELECTIONS,
     TORCH_SOLVERS,
-    TORCH_SUMS,
     TORCH_TRANSFORMS,
 )  # fmt: skip
 from . import windows  # which registers its kernels
@@ -46,7 +46,7 @@ def _reduce(function: str, t: Any, x: Any, *, axis: Axes, keepdims: bool = False
 
 
 for _name, _function, _min_elements in (
-    ("sum", "sum", TORCH_SUMS), ("mean", "mean", TORCH_SUMS), ("max", "amax", TORCH_REDUCTIONS),
+    ("sum", "sum", TORCH_ARITHMETIC), ("mean", "mean", TORCH_ARITHMETIC), ("max", "amax", TORCH_REDUCTIONS),
     ("min", "amin", TORCH_REDUCTIONS), ("logsumexp", "logsumexp", TORCH_PASSES),
 ):  # fmt: skip
     kernel(_name, _min_elements)(partial(_reduce, _function))
