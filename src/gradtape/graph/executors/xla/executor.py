@@ -8,7 +8,6 @@ does not support, are host callbacks. JAX is imported on first use and the user'
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
@@ -28,10 +27,9 @@ from ...ir.graph import Graph, Value, all_nodes
 from ...passes.optimize import optimize
 from .constants import large_constants
 from .interrupts import uninterrupted
+from .memory_planning import plan_memory
 from .placement import Placement, placement_of
 from .stage_partitioning import options
-
-logger = logging.getLogger("gradtape")
 
 _MUCH = 1 << 17  # bytes of updated variables from which donation pays off
 _FEW = 500  # nodes below which the overhead of a call may matter
@@ -233,21 +231,9 @@ class XlaProgram:
         with reporting(f"compiling function {self.graph.name} with XLA"):
             compiled = self._built(self.graph, placement)
             if self._budget is not None:
-                compiled = self._planned(self._budget, compiled)
+                compiled = plan_memory(self.graph, self._budget, compiled, partial(self._built, placement=None))
         self._compiled, self.on_host, self.peak = compiled, compiled.on_host, compiled.peak
         return compiled
-
-    def _planned(self, budget: int | float, plain: _Compiled) -> _Compiled:
-        """Recompile the program to fit a memory budget if possible; `plain` is the unplanned program."""
-        from .memory_planning import plan_memory
-
-        if plain.placement is not None:
-            logger.warning(
-                "function %s runs on a mesh of devices: what each of them takes is not planned, and the memory budget "
-                "does not hold", self.graph.name
-            )  # fmt: skip
-            return plain
-        return plan_memory(self.graph, budget, plain, partial(self._built, placement=None))
 
     def _built(self, graph: Graph, placement: Placement | None) -> _Compiled:
         """Compile the graph with XLA."""

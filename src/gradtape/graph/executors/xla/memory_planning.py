@@ -30,13 +30,12 @@ def plan_memory(graph: Graph, budget: int | float, plain: Any, build: Callable[[
     """Return what `build` makes of the graph, such that a run takes at most `budget` plus its largest op.
 
     The budget is in bytes, or a fraction of the peak of `plain`, which `build` made of the unplanned graph. The `peak`
-    of a compiled graph is None if XLA does not report it.
+    of a compiled graph is None if XLA does not report it. Then, and on a mesh of devices, there is no plan.
     """
-    if plain.peak is None:
-        logger.warning(
-            "function %s has a memory budget, and XLA does not say what it takes on this device: there is no plan",
-            graph.name,
-        )
+    if plain.peak is None or plain.placement is not None:
+        where = "this device" if plain.placement is None else "a mesh of devices"
+        message = "XLA does not say what function %s takes on %s: there is no plan, and the memory budget does not hold"
+        logger.warning(message, graph.name, where)
         return plain
     limit = budget * plain.peak if isinstance(budget, float) else budget
     if plain.peak <= limit:
