@@ -12,6 +12,7 @@ from typing import Any
 
 import torch  # type: ignore[import-not-found,unused-ignore]
 
+from .fusion import compile_formula
 from .host_kernels import KERNELS, scalar
 from .indices import add_rows, are_below, keep_highest
 from .kernels import by_channel, inverse_deviation, rows_of, shaped_like
@@ -98,12 +99,21 @@ def _axes_before_last(rank: int) -> Axes:
     return tuple(range(rank - 1))
 
 
+def _suits_batch_norms(x: Any) -> bool:
+    """Whether a GPU computes the moments of channels faster by the kernel of batch norms than by `var_mean`.
+
+    For few rows, it takes one launch, and less time to prepare it; for many, two. Along channels, `var_mean` of a large
+    tensor is slow.
+    """
+    count = x.numel()
+    return (count >= 1 << 20 or count <= 1792 * x.shape[-1]) and x.dtype in (torch.float32, torch.float64)
+
+
 @_kernel("moments")
 def _moments(x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
     if not axis or not x.is_floating_point() or not x.numel():
         return None
-    if x.is_cuda and x.ndim > 1 and axis == _axes_before_last(x.ndim) and x.dtype in (torch.float32, torch.float64):
-        # The kernel of batch norms, in a fraction of the time of `var_mean` along channels, to launch and to run.
+    if x.is_cuda and axis == _axes_before_last(x.ndim) and _suits_batch_norms(x):
         mean, variance = torch.batch_norm_update_stats(rows_of(x), None, None, 0.0)
         shape = (*(1,) * (x.ndim - 1), -1)
         return (mean.view(shape), variance.view(shape)) if keepdims else (mean, variance)
@@ -159,23 +169,11 @@ def _advance(state: Any, *, blocks: int) -> Any:
     return words.view(torch.uint64), torch.cat([low, high, words[2:]])
 
 
-@cache
-def _launch(parameters: str, text: str, dtype: Any, **numbers: float) -> Callable[..., Any]:
-    """Returns a kernel that computes a formula in C++ of tensors, followed by numbers, in one launch."""
-    from torch.cuda import jiterator  # type: ignore[import-not-found,unused-ignore]
-
-    wide = "double" if dtype is torch.float64 else "float"
-    given = ", ".join(f"T {name}_" for name in parameters.split())
-    lines = " ".join(f"const {wide} {name} = {name}_;" for name in parameters.split())
-    code = f"template <typename T> T formula({given}) {{ {lines} return (T)({text}); }}"
-    return jiterator._create_jit_fn(code, **{f"{name}_": value for name, value in numbers.items()})
-
-
 @_kernel("channel_affine")
 def _channel_affine(x: Any, centre: Any, factor: Any, shift: Any) -> Any:
     if not x.is_cuda or not x.is_floating_point():
         return KERNELS["channel_affine"].function(torch, x, centre, factor, shift)
-    return _launch("x c f s", "(x - c) * f + s", x.dtype)(x, centre, factor, shift)
+    return compile_formula("x c f s", "(x - c) * f + s", x.dtype)(x, centre, factor, shift)
 
 
 @_kernel("normalization")
@@ -185,5 +183,5 @@ def _normalization(x: Any, mean: Any, variance: Any, scale: Any, shift: Any, *, 
     if mean.ndim == 1 and x.dtype in (torch.float32, torch.float64) and x.numel():
         rows, mean, scale, shift, r = by_channel(x, mean, scale, shift, inverse_deviation(variance, epsilon))
         return shaped_like(x, torch.batch_norm_elemt(rows, scale, shift, mean, r, epsilon))
-    launch = _launch("x m v s b e", "(x - m) / sqrt(v + e) * s + b", x.dtype, e=0.0)
+    launch = compile_formula("x m v s b e", "(x - m) / sqrt(v + e) * s + b", x.dtype, e=0.0)
     return launch(x, mean, variance, scale, shift, e_=epsilon)

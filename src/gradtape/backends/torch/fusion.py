@@ -78,6 +78,16 @@ def fuse(formula: Any) -> Callable[..., Any] | None:
     return run
 
 
+@cache
+def compile_formula(parameters: str, text: str, dtype: Any, **numbers: float) -> Callable[..., Any]:
+    """Compiles a formula in C++ of tensors of this dtype, followed by numbers with these defaults."""
+    wide = "double" if dtype is torch.float64 else "float"
+    given = ", ".join(f"T {name}_" for name in parameters.split())
+    lines = " ".join(f"const {wide} {name} = {name}_;" for name in parameters.split())
+    code = f"template <typename T> T formula({given}) {{ {lines} return (T)({text}); }}"
+    return jiterator._create_jit_fn(code, **{f"{name}_": value for name, value in numbers.items()})
+
+
 def _line(step: Any, names: dict[Any, str], number: str, dtype: str) -> str:
     """Returns a step of a formula as a line of C++."""
     kind = {dtype: number, "bool": "bool"}.get(step.output.dtype.name)

@@ -341,9 +341,12 @@ def _normalization(t: Any, x: Any, mean: Any, variance: Any, scale: Any, shift: 
 
 def inverse_deviation(variance: Any, epsilon: float) -> Any:
     """Returns `1 / sqrt(variance + epsilon)`."""
-    return cached_on(
-        variance, "_inverse_deviation", epsilon, lambda: (variance + scalar(epsilon, variance.dtype)).rsqrt_()
-    )
+    if not variance.is_cuda:
+        return (variance + scalar(epsilon, variance.dtype)).rsqrt_()
+    from .fusion import compile_formula  # imports PyTorch
+
+    compute = compile_formula("v e", "rsqrt(v + e)", variance.dtype, e=0.0)
+    return cached_on(variance, "_inverse_deviation", epsilon, lambda: compute(variance, e_=epsilon))
 
 
 @kernel("normalization_back", TORCH_REDUCTIONS)
