@@ -196,6 +196,21 @@ def test_windows_that_do_not_fit_raise():
         convolution.conv_input.numpy(normal(2, 5, 5, 4), normal(3, 3, 3, 4), size=(6, 6), **attrs())
 
 
+def test_forms_of_strides_and_paddings():
+    rng = np.random.default_rng(5)
+    x, w = rng.normal(size=(2, 6, 7, 2)).astype("f"), rng.normal(size=(3, 2, 2, 4)).astype("f")
+    pairs = [[0, 0], [1, 0], [2, 1], [0, 0]]
+    expected = tf.nn.conv2d(x, w, (2, 3), pairs).numpy()
+    for strides in ([2, 3], [1, 2, 3, 1], np.array([2, 3]), tf.constant([2, 3]), [np.int64(2), 3]):
+        for padding in (pairs, tuple(map(tuple, pairs)), np.array(pairs), tf.constant(pairs)):
+            np.testing.assert_array_equal(tf.nn.conv2d(x, w, strides, padding), expected)
+    for _ in range(2):  # an error is not cached
+        with pytest.raises(ValueError, match=r"strides=\[1, 2, 3\]"):
+            tf.nn.conv2d(x, w, [1, 2, 3], "SAME")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="filters must have 4 dimensions"):
+            tf.nn.conv2d(x, w[0], 1, "SAME")
+
+
 def test_filters_of_each_member_of_a_batch(parts):
     x, b = normal(3, 2, 7, 6, 4), normal(3, 2, 4, 6, 5, seed=1)
     attributes = attrs((2, 1), ((1, 1), (1, 1)))

@@ -172,23 +172,47 @@ def _wide(op: Any, x: Tensor, w: Tensor, **attrs: Any) -> Tensor:
     return op(x, w, **attrs)
 
 
-def _wrong_rank(what: str, x: Tensor, rank: int) -> NoReturn:
-    raise errors.InvalidArgumentError(f"{what} must have {rank} dimensions. Received: shape {x.dims}")
+def _wrong_rank(what: str, dims: tuple[int, ...], rank: int) -> NoReturn:
+    raise errors.InvalidArgumentError(f"{what} must have {rank} dimensions. Received: shape {dims}")
 
 
 def _convolve(
     x: Any, filters: Any, strides: Any, padding: Any, dilations: Any, n: int, first: bool, depthwise: bool = False
 ) -> Tensor:
     x, w = _operands(x, filters)
-    filter_dims, dims = w.dims, x.dims
-    if len(filter_dims) != n + 2:
-        _wrong_rank("filters", w, n + 2)
-    if len(dims) < n + 2:
-        _wrong_rank("input", x, n + 2)
+    dims, filter_dims = x.dims, w.dims
+    given = n, first, depthwise, dispatch.thread.trace is None
+    attrs = None
+    try:
+        steps = strides if strides is None or type(strides) is int else tuple(strides)
+        holes = dilations if dilations is None or type(dilations) is int else tuple(dilations)
+        pairs = padding if type(padding) is str else tuple(map(tuple, padding))
+        attrs = _cached_attributes(dims, filter_dims, steps, pairs, holes, *given)
+    except Exception:  # arrays have no hash, and the error about a wrong value shows it as it was given
+        pass
+    if attrs is None:
+        attrs = _checked_attributes(dims, filter_dims, strides, padding, dilations, *given)
     lead = dims[: len(dims) - n - 1]
     if len(lead) > 1:
         x = ops.reshape(x, shape=(math.prod(lead), *dims[len(lead) :]))
-    x = to_channels_last(x, first)
+    if depthwise:
+        w = ops.reshape(w, shape=(*filter_dims[:-2], 1, filter_dims[-2] * filter_dims[-1]))
+    y = to_channels_first(_wide(ops.conv, to_channels_last(x, first), w, **attrs), first)
+    return ops.reshape(y, shape=(*lead, *y.dims[1:])) if len(lead) > 1 else y
+
+
+def _checked_attributes(
+    dims: Any, filter_dims: Any, strides: Any, padding: Any, dilations: Any, n: int, first: bool, depthwise: bool,
+    is_eager: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """Returns the attributes of the op of a convolution after checking its arguments.
+
+    `checked_paddings` depends on `is_eager`, whether no function is traced, so that a cache needs it as an argument.
+    """
+    if len(filter_dims) != n + 2:
+        _wrong_rank("filters", filter_dims, n + 2)
+    if len(dims) < n + 2:
+        _wrong_rank("input", dims, n + 2)
     space, channels = (dims[-n:], dims[-n - 1]) if first else (dims[-n - 1 : -1], dims[-1])
     window, depth, outputs = filter_dims[:-2], filter_dims[-2], filter_dims[-1]
     steps = by_axis(strides, n, first, "strides")
@@ -200,12 +224,11 @@ def _convolve(
                 "counts the channels of the input"
             )
         depth, outputs = 1, channels * outputs
-        w = ops.reshape(w, shape=(*window, depth, outputs))
     if not depth:
         raise errors.InvalidArgumentError("filter depth must be stricly positive, got 0")
     if 0 in window and math.prod(dims):
         raise errors.InvalidArgumentError(
-            f"filter must not have zero elements (i.e. all dimensions must be non-zero), got shape {list(w.dims)}"
+            f"filter must not have zero elements (i.e. all dimensions must be non-zero), got shape {list(filter_dims)}"
         )
     groups = channels // depth
     if depth * groups != channels or (groups and outputs % groups):
@@ -214,9 +237,10 @@ def _convolve(
             "by the number of groups. Change the next to last axis of the filters"
         )
     pairs = checked_paddings(padding, space, window, steps, holes, first)
-    y = _wide(ops.conv, x, w, strides=steps, paddings=pairs, dilations=holes, groups=groups)
-    y = to_channels_first(y, first)
-    return ops.reshape(y, shape=(*lead, *y.dims[1:])) if len(lead) > 1 else y
+    return {"strides": steps, "paddings": pairs, "dilations": holes, "groups": groups}
+
+
+_cached_attributes = lru_cache(maxsize=1024)(_checked_attributes)
 
 
 def conv1d(
@@ -296,8 +320,8 @@ def _transposed(
     x: Any, filters: Any, output_shape: Any, strides: Any, padding: Any, dilations: Any, n: int, first: bool
 ) -> Tensor:
     x, w = _operands(x, filters)
-    for what, given in (("input", x), ("filters", w)):
-        if len(given.dims) != n + 2:
+    for what, given in (("input", x.dims), ("filters", w.dims)):
+        if len(given) != n + 2:
             _wrong_rank(what, given, n + 2)
     x = to_channels_last(x, first)
     dims, filter_dims = x.dims, w.dims
