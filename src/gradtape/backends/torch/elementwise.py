@@ -63,7 +63,8 @@ def fused_kernels() -> dict[str, Callable[..., Any]]:
         "elu": f.elu, "erf": t.erf if _erf_of_tiny_numbers_is_exact() else _erf, "erfc": t.erfc,
         "erfinv": t.erfinv, "gelu": _gelu,
         "gelu_tanh": lambda x: f.gelu(x, approximate="tanh"), "log_sigmoid": f.logsigmoid, "pow": t.pow,
-        "relu": t.relu, "rsqrt": t.rsqrt, "selu": f.selu, "sigmoid": t.sigmoid, "silu": f.silu,
+        "relu": t.relu, "rsqrt": t.rsqrt, "selu": f.selu, "sigmoid": t.sigmoid,
+        "sigmoid_cross_entropy": _sigmoid_cross_entropy, "silu": f.silu,
         "softplus": lambda x: f.softplus(x, threshold=40.0),
     }  # fmt: skip
 
@@ -89,6 +90,12 @@ def _gelu(x: Any) -> Any:
             return y
     finite = x.clamp(max=t.finfo(x.dtype).max)
     return t.nn.functional.gelu(finite).sub_(finite.sub_(x))
+
+
+def _sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
+    """Computes max(x, 0) - x z + log(1 + exp(-|x|)), without new memory for each step."""
+    loss = torch().addcmul(logits.clamp_min(0), logits, labels, value=-1)
+    return loss.add_(logits.abs().neg_().exp_().log1p_())
 
 
 def _zero_where(g: Any, product: Any) -> Any:
