@@ -39,12 +39,13 @@ CHANNEL_BLOCK = 1 << 17
 ROW_BLOCK = 1 << 16
 # Elements to which a broadcast row is tiled. Rows as they are against longer ones: 3.6 of 8, 1.4 of 64, 0.9.
 REPEATED_ROW = 1 << 10
-# Elements per row, and rows, of an array of rank 3 or more whose rows are repeated for a sum or a product. As they are
-# against repeated, on ARM, for 64 times 64 rows of 2: 6; 40 times 40 rows of 4: 3, of 8: 2.5, of 16: 1.6.
+# Elements per row, and rows, of an array of rank 3 or more whose rows are repeated for a difference or a product. As
+# they are against repeated: for 64 times 64 rows of 2: 7; 40 times 40 rows of 4: 5, of 8: 3, of 16: 1.7.
 SHORT_REPEATED = 8
 FEW_REPEATED = 16
-# Elements per row that share one factor: as they are against repeated, on ARM, for 40 times 40 rows of 2: 1.6, of 4:
-# 1.1, of 8: 0.7; 128 times 128 rows of 3: 2.2.
+# Elements per row that share one factor: as they are against repeated, for 40 times 40 rows of 2: 2.4, of 4: 0.8, of 8:
+# 0.5; 128 times 128 rows of 3: 2.3. A sum of rows, a product with ones against a sum of columns, on ARM: 1600 rows of
+# 2: 3.2, of 4: 1.7, of 8: 0.5; 16384 rows of 3: 3.5.
 SHORT_COLUMNS = 3
 # Elements: a broadcast view of one number against a filled array: 3.6 for 256, 2.5 for 4096, 0.5 for 65536.
 REPEATED_NUMBER = 1 << 12

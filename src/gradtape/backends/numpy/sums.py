@@ -12,7 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..tuning import ADDED_ROWS, FEW, FEW_IN_ROWS, LONG_SUM, LONGEST_ROW, MANY_LOOPS, SHORT_SUM, WIDE_ROWS
+from ..tuning import (
+    ADDED_ROWS,
+    FEW,
+    FEW_IN_ROWS,
+    LONG_SUM,
+    LONGEST_ROW,
+    MANY_LOOPS,
+    SHORT_COLUMNS,
+    SHORT_SUM,
+    WIDE_ROWS,
+)
 from .blocks import share_out
 
 
@@ -33,6 +43,8 @@ def _way_to_sum(shape: tuple[int, ...], axis: tuple[int, ...]) -> Callable[[Any]
         return None
     kept = shape[:first] + shape[end:]
     groups, count, width = (math.prod(part) for part in (shape[:first], shape[first:end], shape[end:]))
+    if width == 1 < count <= SHORT_COLUMNS:
+        return lambda x: _sum_columns(x.reshape(groups, count)).reshape(kept)
     if width <= 1:
         is_few = 0 < count <= LONGEST_ROW and groups > 1
         return (lambda x: np.dot(x.reshape(groups, count), _ones(count, x.dtype)).reshape(kept)) if is_few else None
@@ -45,11 +57,22 @@ def _way_to_sum(shape: tuple[int, ...], axis: tuple[int, ...]) -> Callable[[Any]
         return lambda x: np.einsum("ijk->ik", x.reshape(groups, count, width)).reshape(kept)
 
     def sum_by_products(x: Any) -> Any:
-        parts, y, ones = x.reshape(groups, count, width), np.empty((groups, width), x.dtype), _ones(count, x.dtype)
+        parts, ones = x.reshape(groups, count, width), _ones(count, x.dtype)
+        if x.size < FEW_IN_ROWS:
+            return np.matmul(ones, parts).reshape(kept)
+        y = np.empty((groups, width), x.dtype)
         share_out(lambda part: np.matmul(ones, parts[part], out=y[part]), groups, x.size)
         return y.reshape(kept)
 
     return sum_by_products
+
+
+def _sum_columns(x: Any) -> Any:
+    """Sums a few columns of a matrix."""
+    y = x[:, 0] + x[:, 1]
+    for i in range(2, x.shape[1]):
+        y += x[:, i]
+    return y
 
 
 def sum_rows(x: Any) -> Any:
