@@ -156,7 +156,8 @@ TORCH_WINDOW_SUMS = 1 << 16
 TORCH_SCATTERS = 1 << 9  # added along rows: 1.2 for 2**10, 1.7 for 2**12, 2.2 for 2**17
 # Fourier transforms of rows of 256: 1.5 for 2**8, 1.8 for 2**10, 3 for 2**12, 5 for 2**14; of reals 1.7 to 5.
 TORCH_TRANSFORMS = 1 << 10
-# Inverses of a matrix: 0.8 for 2**10, 1.6 for 2**12, 3.2 for 2**14; solutions of linear equations 0.4, 0.8, 1.4.
+# Inverses of a matrix: 0.8 for 2**10, 1.6 for 2**12, 3.2 for 2**14; solutions of linear equations 0.4, 0.8, 1.4;
+# Cholesky factors 1.1 for 2**13, 1.4 for 2**14, 1.9 for 2**16 (on ARM).
 TORCH_SOLVERS = 1 << 13
 # Multiplications of a matrix product, or of a batch of them, with two threads of PyTorch: 0.6 for 2**18, 1.0 for 2**21;
 # of a batch of 32 x 32 0.4 for 2**17, 0.7 for 2**19, 1.5 for 2**21. With one thread, on ARM: 0.7 for 2**19, 0.8 for

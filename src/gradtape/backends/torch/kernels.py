@@ -449,6 +449,12 @@ def _irfft(t: Any, x: Any, *, axis: Axes, length: int, norm: str) -> Any:
     return t.fft.irfftn(x, s=[*[x.shape[i] for i in axis[:-1]], length], dim=axis, norm=norm).contiguous()
 
 
+@kernel("cholesky", TORCH_SOLVERS)
+def _cholesky(t: Any, x: Any) -> Any:
+    y, failures = t.linalg.cholesky_ex(x)
+    return None if failures.any() else y  # the general kernel decides what they give
+
+
 # A singular matrix makes `inv` and `solve` raise, so that NumPy's kernel reports it; so does it report NaN.
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import put
+from ...backends.arrays import BITS, put
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
 from .matrix_algebra import adjoint
@@ -31,7 +31,18 @@ def band(rows: int, columns: int, below: int, above: int) -> Any:
     return inside
 
 
+@lru_cache(maxsize=64)
+def _band_bits(rows: int, columns: int, below: int, above: int, dtype: Any) -> Any:
+    """The mask as integers, all of whose bits are ones or zeros."""
+    bits = -band(rows, columns, below, above).astype(dtype)
+    bits.flags.writeable = False
+    return bits
+
+
 def _band_part(xp, x, *, below, above):
+    bits = BITS.get(x.dtype.char) if xp is np else None
+    if bits is not None:  # several times faster than `where`
+        return (x.view(bits) & _band_bits(*x.shape[-2:], below, above, bits)).view(x.dtype)
     return xp.where(xp.asarray(band(*x.shape[-2:], below, above)), x, xp.zeros((), x.dtype))
 
 

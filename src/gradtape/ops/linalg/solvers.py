@@ -99,7 +99,7 @@ def _solve(xp, a, b):
 
 def _solve_back(m, g, a, y, a_shape, b_shape):
     gb = m.solve(adjoint(m, a), g)
-    return unbroadcast(m, -(gb @ adjoint(m, y)), a_shape), unbroadcast(m, gb, b_shape)
+    return unbroadcast(m, -gb @ adjoint(m, y), a_shape), unbroadcast(m, gb, b_shape)
 
 
 def _right_hand_tangent(m, ta, tb, y, part):
@@ -157,8 +157,8 @@ def _triangular_part(m, x, low):
 
 def _triangular_solve_back(m, g, a, y, a_shape, b_shape, lower, adjoint):
     gb = m.triangular_solve(a, g, lower=lower, adjoint=not adjoint)
-    ga = y @ _adjoint(m, gb) if adjoint else gb @ _adjoint(m, y)
-    return unbroadcast(m, -_triangular_part(m, ga, lower), a_shape), unbroadcast(m, gb, b_shape)
+    ga = y @ _adjoint(m, -gb) if adjoint else -gb @ _adjoint(m, y)
+    return unbroadcast(m, _triangular_part(m, ga, lower), a_shape), unbroadcast(m, gb, b_shape)
 
 
 def _triangular_solve_forward(m, inputs, y, attrs, ts):
