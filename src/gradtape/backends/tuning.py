@@ -34,9 +34,10 @@ CACHE_BYTES = 1 << 21
 # Elements per block for steps along channels, few of which share a block: 2**18 at once against blocks: 0.9 for 2**13
 # to 2**15, 1.0 for 2**17; larger blocks switch threads less often.
 CHANNEL_BLOCK = 1 << 17
-# Elements per block of rows, on which softmax and norms take five to ten steps: larger blocks switch threads less
-# often, and two arrays of this size fit the cache of a core.
-ROW_BLOCK = 1 << 16
+# Elements per block of rows, on which softmax and norms take five to ten steps. 2**19 elements on two cores, whose
+# threads wait for Python's lock between steps, against this: cumulative sums 1.8 for 2**16, 1.0 for 2**18; the
+# derivative of a layer norm 3.4 for 2**14, 1.6 for 2**15, 1.3 for 2**16, 1.05 for 2**18.
+ROW_BLOCK = 1 << 17
 # Elements to which a broadcast row is tiled. Rows as they are against longer ones: 3.6 of 8, 1.4 of 64, 0.9.
 REPEATED_ROW = 1 << 10
 # Elements per row, and rows, of an array of rank 3 or more whose rows are repeated for a difference or a product. As
@@ -138,6 +139,8 @@ TORCH_FORMULAS = 1 << 14
 # Maxima of rows 0.9 for 2**14, 1.4 for 2**15, 2.4 for 2**17, of columns 0.5, 0.7, 0.9; the derivative of those of rows
 # 0.6 for 2**14, 1.8 for 2**16 (two cores); a batch norm 0.5, 0.8, 1.7; argsort 0.7 to 0.8.
 TORCH_REDUCTIONS = 1 << 15
+# The derivative of a layer norm: 1.1 for 2**14 (on ARM), 1.5 (two cores).
+TORCH_ROW_NORMS = 1 << 14
 # Moments of rows 0.7 for 2**14, 1.4 for 2**16 (two cores); of channels 1.0 for 2**14, 1.4 for 2**15, 2.4 for 2**17.
 TORCH_MOMENTS = 1 << 16
 # Work of several passes along rows: a logsumexp 0.9 for 2**12, 1.0 for 2**13, 1.4 for 2**14; a cross entropy 0.6, 0.9,

@@ -19,6 +19,7 @@ from ..tuning import (
     TORCH_MOMENTS,
     TORCH_PASSES,
     TORCH_REDUCTIONS,
+    TORCH_ROW_NORMS,
     TORCH_ROWS,
     TORCH_SCATTERS,
     TORCH_SELECTIONS,
@@ -382,18 +383,23 @@ def _back_to_channels(cotangent: Any, x: Any, mean: Any, variance: Any, r: Any, 
 
 @joint_vjp("normalization", TORCH_REDUCTIONS, 1)
 def _normalization_by_moments_vjp(t: Any, g: Any, x: Any, mean: Any, variance: Any, scale: Any, epsilon: float) -> Any:
-    """The cotangents of input, scale and shift of a batch norm of channels, or a layer norm if `mean` has columns."""
+    """The cotangents of input, scale and shift of a batch norm of channels."""
     if not x.numel() or x.dtype not in (t.float32, t.float64):
         return None
-    mean, r = mean.contiguous(), inverse_deviation(variance, epsilon)
-    if mean.ndim > 1:
-        return _layer_norm_vjp(t, g, x, scale, epsilon, (mean, r))
-    rows = rows_of(x)
+    rows, r = rows_of(x), inverse_deviation(variance, epsilon)
     of_x, *others = aten("native_batch_norm_backward")(
-        rows_like(g, rows), rows, scale.contiguous(), None, None, mean, r.contiguous(), True, epsilon,
+        rows_like(g, rows), rows, scale.contiguous(), None, None, mean.contiguous(), r.contiguous(), True, epsilon,
         [True, True, True],
     )  # fmt: skip
     return shaped_like(x, of_x), *others
+
+
+@joint_vjp("row_normalization", TORCH_ROW_NORMS, 1)
+def _row_normalization_vjp(t: Any, g: Any, x: Any, mean: Any, variance: Any, scale: Any, epsilon: float) -> Any:
+    """The cotangents of input, scale and shift of a layer norm."""
+    if not x.numel() or x.dtype not in (t.float32, t.float64):
+        return None
+    return _layer_norm_vjp(t, g, x, scale, epsilon, (mean.contiguous(), inverse_deviation(variance, epsilon)))
 
 
 @kernel("top_k", TORCH_ROWS)
