@@ -293,7 +293,7 @@ def _run_after_failure(
     module: ArrayModule, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception
 ) -> Any:
     """Handles a kernel's failure on the device: runs it on the host where possible, else raises the op's error."""
-    final = (ValueError, *module.memory_errors)
+    final: tuple[type[Exception], ...] = (ValueError, *module.memory_errors)
     if isinstance(error, module.refusals) and not isinstance(error, final):
         try:
             return _on_host(module, op, error)(*[x.buffer for x in inputs], **attrs)
