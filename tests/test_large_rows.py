@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.backends.torch.library import IS_ENABLED
 
 RNG = np.random.default_rng(0)
 SHAPES = [(2048, 256), (300, 7, 200), (40000, 9), (3, 50000), (70001,)]
@@ -149,7 +148,6 @@ def test_cumulative_sums_of_even_and_odd_rows(dtype, reverse):
         np.testing.assert_allclose(got, wanted, atol=tolerance * np.abs(wide).sum(-1).max())
 
 
-@pytest.mark.skipif(IS_ENABLED, reason="PyTorch has kernels of its own")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("count", [40, 3000])
 def test_moments_of_rows_around_any_mean_are_as_accurate_as_those_of_differences(count, dtype):
