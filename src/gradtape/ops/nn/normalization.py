@@ -448,9 +448,11 @@ def _moments(xp, x, *, axis, keepdims=True):
     shape = x.shape
     if xp is np and 0 < x.size <= BLOCK and x.dtype.char in "fd":
         if _of_rows(shape, axis):
-            kept = shape[:-1] + (1,) * keepdims
-            mean, variance = _moments_of_rows(x.reshape(-1, shape[-1]), row_summer(shape[-1], x.dtype))
-            return mean.reshape(kept), variance.reshape(kept)
+            rows, n = x.reshape(-1, shape[-1]), x.dtype.type(shape[-1])
+            sums, kept = row_summer(shape[-1], x.dtype), shape[:-1] + (1,) * keepdims
+            mean = sums(rows) / n
+            d = rows - mean
+            return mean.reshape(kept), (np.vecdot(d, d) / n).reshape(kept)
         if _of_channels(shape, axis) and not keepdims:
             rows = x.reshape(-1, shape[-1])
             n = x.dtype.type(len(rows))
@@ -459,7 +461,7 @@ def _moments(xp, x, *, axis, keepdims=True):
             return mean, sum_rows(np.multiply(d, d, out=d)) / n
     n = math.prod(shape[i] for i in axis)
     if xp is np and x.size > BLOCK and (_of_channels(shape, axis) or _of_rows(shape, axis)):
-        found = _row_moments(x) if axis[0] else _channel_moments(x, x.dtype.type(n))
+        found = (_row_moments if axis[0] else _channel_moments)(x, x.dtype.type(n))
         kept = [1 if i in axis else size for i, size in enumerate(shape) if keepdims or i not in axis]
         return tuple(a.reshape(kept) for a in found)
     mean = sum_of(xp, x, axis=axis, keepdims=True) / n
@@ -476,27 +478,16 @@ def _of_rows(shape, axis):
     return len(shape) > 1 and axis == (len(shape) - 1,)
 
 
-def _row_moments(x):
+def _row_moments(x, n):
     """The moments of each row of a large array."""
     rows, sums = x.reshape(-1, x.shape[-1]), row_summer(x.shape[-1], x.dtype)
-    parts = by_rows(lambda part: _moments_of_rows(rows[part], sums), *rows.shape)
-    return map(np.concatenate, zip(*parts, strict=True))
 
+    def work(part):
+        mean = sums(rows[part]) / n
+        d = np.subtract(rows[part], mean, out=empty(rows[part].shape, x.dtype))
+        return mean, _dots(np, d, d) / n
 
-def _moments_of_rows(rows, sums):
-    """The moments of each row as columns; `sums` sums rows.
-
-    The mean of the squares less the square of the mean is as accurate as the mean of the squared differences unless it
-    cancels, and takes half the time.
-    """
-    n = rows.dtype.type(rows.shape[1])
-    mean = sums(rows) / n
-    square = mean * mean
-    variance = _dots(np, rows, rows) / n - square
-    if not np.logical_and.reduce(variance >= 2 * square, axis=None):
-        d = np.subtract(rows, mean, out=empty(rows.shape, rows.dtype))
-        variance = _dots(np, d, d) / n
-    return mean, variance
+    return map(np.concatenate, zip(*by_rows(work, *rows.shape), strict=True))
 
 
 def _channel_moments(x, n):
