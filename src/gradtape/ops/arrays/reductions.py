@@ -154,23 +154,10 @@ def _logsumexp(xp, x, *, axis, keepdims=False):
 
 
 def _logsumexp_of_rows(rows):
-    e = empty(rows.shape, rows.dtype)
-    if _is_moderate(rows):
-        return np.log(sum_of(np, np.exp(rows, out=e), axis=(1,)))
     top = row_extremes(rows)
     top = np.where(np.isfinite(top), top, np.zeros_like(top))
-    np.subtract(rows, top, out=e)
+    e = np.subtract(rows, top, out=empty(rows.shape, rows.dtype))
     return np.log(sum_of(np, np.exp(e, out=e), axis=(1,))) + top[:, 0]
-
-
-_MODERATE = 40.0
-
-
-def _is_moderate(rows):
-    """Whether the exponentials of all elements, and their sums, are far from the limits of the dtype."""
-    if rows.dtype.char not in "fd":
-        return False
-    return -_MODERATE < np.minimum.reduce(rows, axis=None) and np.maximum.reduce(rows, axis=None) < _MODERATE
 
 
 def _share_of_sum(m, x, y, axis):
@@ -186,7 +173,7 @@ def _shares_of_cotangent(g, x, axis):
     if len(axis) > 1 or x.size <= BLOCK or x.ndim < 2 or axis[0] != x.ndim - 1:
         return None
     columns = g.reshape(-1, 1)
-    return _weighed(np, x, axis[0], lambda z, axis, out, part: _softmax_of(np, z, axis, out, columns[part]), True)
+    return _weighed(np, x, axis[0], lambda z, axis, part: _softmax_of(np, z, axis, columns[part]))
 
 
 logsumexp = reduction(
@@ -235,30 +222,24 @@ any_ = constant(
 )  # fmt: skip
 
 
-def _weighed(xp, x, axis, whole, by_exponentials=False):
-    """Applies `whole(values, axis, out, part)` along one axis of `x` less its maximum, which it may overwrite.
+def _weighed(xp, x, axis, whole):
+    """Applies `whole(values, axis, part)` along one axis of `x` less its maximum, which it overwrites.
 
-    With `by_exponentials`, rows whose exponentials are `_is_moderate` are passed as they are, and the results go to
-    `out`. `part` is the slice of the rows.
+    `part` is the slice of the rows.
     """
     n = x.shape[axis]
     if xp is not np or not x.size or not _in_rows(x, axis):
-        if not size_of(x):
-            return x
-        z = x - xp.max(x, axis=axis, keepdims=True)
-        return whole(z, axis, z if type(z) is np.ndarray else None, slice(None))
+        return whole(x - xp.max(x, axis=axis, keepdims=True), axis, slice(None)) if size_of(x) else x
     rows, y = x.reshape(-1, n), empty(x.shape, x.dtype)
-    outs = y.reshape(-1, n)
+    out = y.reshape(-1, n)
 
     def work(part):
-        z, out = rows[part], outs[part]
-        if n <= SHORT_ROWS:
-            columns = z.T.copy()
-            columns -= np.maximum.reduce(columns, axis=0)
-            out[...] = whole(columns, 0, columns, part).T
+        if n > SHORT_ROWS:
+            whole(np.subtract(rows[part], row_extremes(rows[part]), out=out[part]), 1, part)
         else:
-            z = z if by_exponentials and _is_moderate(z) else np.subtract(z, row_extremes(z), out=out)
-            whole(z, 1, out, part)
+            columns = rows[part].T.copy()
+            columns -= np.maximum.reduce(columns, axis=0)
+            out[part] = whole(columns, 0, part).T
 
     if x.size > BLOCK:
         by_rows(work, *rows.shape)
@@ -273,18 +254,18 @@ def _in_rows(x, axis):
 
 
 def _softmax(xp, x, *, axis):
-    return _weighed(xp, x, axis, lambda z, axis, out, part: _softmax_of(xp, z, axis, out), True)
+    return _weighed(xp, x, axis, lambda z, axis, part: _softmax_of(xp, z, axis))
 
 
-def _softmax_of(xp, z, axis, out, factors=None):
-    """The softmax of values that have no large exponentials, in `out` unless that is None, times a column."""
-    e = xp.exp(z) if out is None else np.exp(z, out=out)
+def _softmax_of(xp, z, axis, factors=None):
+    """The softmax of values that are 0 at most, in place where arrays are mutable, times a column."""
+    e = into(xp.exp, z)
     total = sum_of(xp, e, axis=(axis,), keepdims=True)
     return into(xp.divide, e, total) if factors is None else np.multiply(e, factors.reshape(total.shape) / total, out=e)
 
 
 def _log_softmax(xp, x, *, axis):
-    def whole(z, axis, out, part):
+    def whole(z, axis, part):
         return into(xp.subtract, z, xp.log(sum_of(xp, xp.exp(z), axis=(axis,), keepdims=True)))
 
     return _weighed(xp, x, axis, whole)
