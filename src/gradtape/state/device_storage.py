@@ -167,9 +167,8 @@ class DeviceStorage(Storage):
 
         The caller holds `updating`. `name` is the variable's, for the error of a device without memory.
         """
-        module, held = self.module, [self.last]
-        if held[0] is None:
-            held = [self.snapshot()]
+        module = self.module
+        held: list[Any] = [self.snapshot() if self.last is None else self.last]
         self.last = None  # from here on, no other thread can obtain the array: see `snapshot`
         try:
             own = module.own_array(held[0].buffer) if is_only_read(held) else None

@@ -59,7 +59,7 @@ def _zero(dtype: Any, device: Any) -> Any:
 
 def _relu_vjp(g: Any, y: Any) -> Any:
     """Returns the cotangent where `y` is positive: PyTorch's own kernel would also return it where `y` is NaN."""
-    if y.is_cuda and g.dtype is y.dtype:
+    if y.is_cuda and g.is_cuda and g.dtype is y.dtype:  # a cotangent may be a number on the host
         return compile_formula("g y", "y > 0 ? g : 0", y.dtype)(g, y)
     return torch.where(y > scalar(0.0, y.dtype), g, _zero(g.dtype, g.device))
 

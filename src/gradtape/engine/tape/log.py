@@ -161,6 +161,7 @@ class Log(Recorder):
         is_usual = True  # whether all inputs are where those of earlier records are
         parents: tuple[int, ...] = ()
         touched = False
+        x: Any
         for x in inputs:
             at = x.tracer
             if type(at) is int:
