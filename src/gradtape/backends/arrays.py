@@ -160,6 +160,31 @@ class ArrayModule:
         return ""
 
 
+# Kernels of ops for NumPy's arrays, by the kernel for any array library: see `numpy_kernel`.
+NUMPY_KERNELS: dict[Any, Callable[..., Any]] = {}
+
+
+def numpy_kernel(general: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Registers the kernel that ops use for NumPy's arrays instead of `general`, which is for any array library.
+
+    It has the arguments of the general one but the namespace, and calls that one for what it does not cover.
+    """
+
+    def register(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        NUMPY_KERNELS[general] = kernel
+        return kernel
+
+    return register
+
+
+def can_read_values(xp: Any) -> bool:
+    """Whether a kernel may look at values, to raise an error or to skip a step.
+
+    XLA compiles kernels without values, and reading those on a device would wait for it.
+    """
+    return xp is np
+
+
 def host_only(xp: Any) -> None:
     """Raises in a kernel that requires NumPy, so that the caller computes it on the host.
 
@@ -223,6 +248,19 @@ def search_rows(xp: Any, rows: Any, values: Any, side: Literal["left", "right"])
 def into(f: Any, x: Any, *others: Any) -> Any:
     """Computes `f(x, *others)` in place of `x` where arrays are mutable; the caller must own `x`."""
     return f(x, *others, out=x) if type(x) is np.ndarray else f(x, *others)
+
+
+def fill_where(xp: Any, x: Any, mask: Any, value: float) -> Any:
+    """Sets the values where the mask is true, in place of `x` where arrays are mutable; the caller must own `x`."""
+    if type(x) is not np.ndarray:
+        return xp.where(mask, value, x)
+    np.copyto(x, value, where=mask)
+    return x
+
+
+def row_dots(xp: Any, a: Any, b: Any) -> Any:
+    """Returns the inner product of each row of `a` with that of `b`, as a column."""
+    return np.vecdot(a, b)[..., None] if xp is np else xp.sum(a * b, axis=-1, keepdims=True)
 
 
 def positive_part(xp: Any, x: Any) -> Any:

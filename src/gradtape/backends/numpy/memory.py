@@ -18,7 +18,7 @@ import itertools
 import math
 import os
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,7 +31,8 @@ _KEPT = 256 << 20
 _LARGEST = 32 << 20
 _LINE = 64  # bytes of a cache line and of the longest vector
 _BYTE = np.dtype(np.uint8)
-_address, _character = ctypes.addressof, ctypes.c_char.from_buffer
+_address = ctypes.addressof
+_character: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
 _IS_X86 = platform.machine().lower() in ("x86_64", "amd64")
 # Elements from which results, and arrays that are kept, are aligned. On ARM, whose vectors have 16 bytes, none are.
 LEAST_ALIGNED, _LEAST_KEPT = (ALIGNED, ALIGNED_IF_KEPT) if _IS_X86 else (1 << 62, 1 << 62)

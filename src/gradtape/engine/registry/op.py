@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...backends.arrays import NUMPY_KERNELS
 from ...backends.torch import kernels  # noqa: F401  which fills the tables
 from ...backends.torch.host_kernels import KERNELS, VJPS, WITH_RESIDUALS, HostKernel, bind_kernel, bind_with_residual
 from ...backends.torch.library import IS_ENABLED
@@ -274,6 +275,8 @@ class SingleInputRule(LazyRules):
 
 def bind(kernel: Kernel, xp: Any) -> Callable[..., Any]:
     """Binds a kernel to an array module: `kernel` is a function's name there, an operator, or `f(xp, *arrays)`."""
+    if xp is np and kernel in NUMPY_KERNELS:
+        return NUMPY_KERNELS[kernel]
     if isinstance(kernel, str):
         return getattr(xp, kernel)
     return kernel if isinstance(kernel, types.BuiltinFunctionType) else partial(kernel, xp)

@@ -157,7 +157,7 @@ class Log(Recorder):
             self.constant(op, inputs, outputs)
             return
         key, module, ops = self.key, self._module, self.ops
-        expected = Tensor if module is None else DeviceTensor
+        expected: Any = Tensor if module is None else DeviceTensor
         is_usual = True  # whether all inputs are where those of earlier records are
         parents: tuple[int, ...] = ()
         touched = False

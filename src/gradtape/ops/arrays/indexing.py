@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import as_unsigned, astype, combine_at, permuted, put
+from ...backends.arrays import as_unsigned, astype, can_read_values, combine_at, numpy_kernel, permuted, put
 from ...backends.numpy.sums import sum_at
 from ...backends.tuning import ONE_HOT
 from ...core import errors
@@ -27,7 +27,7 @@ _UNSIGNED = {np.dtype(f"{kind}{n}"): np.dtype(f"u{n}") for kind in "iu" for n in
 
 def _check_range(xp, indices, size):
     """Raises unless indices are in [0, size); XLA, which cannot raise, clips them and drops out-of-range updates."""
-    if xp is not np or not indices.size:
+    if not can_read_values(xp) or not indices.size:
         return
     # Viewed as unsigned, a negative index is huge, so that one comparison finds both kinds.
     if np.maximum.reduce(indices.view(_UNSIGNED[indices.dtype]), axis=None) >= size:
@@ -42,7 +42,7 @@ def _gather(xp, x, indices, *, axis, batch):
     _check_range(xp, indices, x.shape[axis])
     if not batch:
         return xp.take(x, indices, axis=axis, mode="clip")
-    if xp is not np:
+    if not can_read_values(xp):
         indices = xp.clip(indices, 0, max(x.shape[axis] - 1, 0))
     shape = x.shape
     lead, between = math.prod(shape[:batch]), math.prod(shape[batch:axis])
@@ -157,7 +157,7 @@ scatter_add = linear(
 
 def _from_start(xp, indices, *, size):
     """Replaces negative indices, which count from the end."""
-    if xp is np and indices.size and np.minimum.reduce(indices, axis=None) >= 0:
+    if can_read_values(xp) and indices.size and np.minimum.reduce(indices, axis=None) >= 0:
         return indices
     return xp.where(indices < 0, indices + size, indices)
 
@@ -172,7 +172,7 @@ def _ravel_index(xp, indices, *, dims):
     """Flattens coordinates along the last axis to row-major positions in an array of shape `dims`."""
     if indices.shape[-1] != len(dims):
         raise ValueError(f"indices of {indices.shape[-1]} coordinates do not index into {len(dims)} axes")
-    if xp is np:
+    if can_read_values(xp):
         bad = ((indices < 0) | (indices >= np.array(dims, np.int64))).any(axis=-1)
         if bad.any():
             at = np.unravel_index(int(np.argmax(bad)), bad.shape)
@@ -241,7 +241,7 @@ put_rows = opaque(
 
 
 def _put_row(xp, x, indices, u):
-    if xp is np and not 0 <= indices < len(x):
+    if can_read_values(xp) and not 0 <= indices < len(x):
         raise errors.InvalidArgumentError(f"Trying to modify element {indices} in a list with {len(x)} elements.")
     return put(xp.asarray(x, copy=True), indices, u)
 
@@ -285,14 +285,19 @@ max_rows, min_rows = (
 
 
 def _one_hot(xp, indices, on, off, *, depth, axis):
-    if xp is np and indices.size * depth > ONE_HOT:  # few of many entries are written
-        y = np.full((*indices.shape[:axis], depth, *indices.shape[axis:]), off)
-        inside = (indices >= 0) & (indices < depth)
-        places = np.where(inside, indices, 0).astype(np.intp)
-        np.put_along_axis(y, np.expand_dims(places, axis), np.expand_dims(np.where(inside, on, off), axis), axis)
-        return y
     places = xp.arange(depth).reshape((depth, *(1,) * (indices.ndim - axis)))
     return xp.where(xp.expand_dims(indices, axis) == places, on, off)
+
+
+@numpy_kernel(_one_hot)
+def _numpy_one_hot(indices, on, off, *, depth, axis):
+    if indices.size * depth <= ONE_HOT:
+        return _one_hot(np, indices, on, off, depth=depth, axis=axis)
+    y = np.full((*indices.shape[:axis], depth, *indices.shape[axis:]), off)  # of which few entries are written
+    inside = (indices >= 0) & (indices < depth)
+    places = np.where(inside, indices, 0).astype(np.intp)
+    np.put_along_axis(y, np.expand_dims(places, axis), np.expand_dims(np.where(inside, on, off), axis), axis)
+    return y
 
 
 def _batch_one_hot(m, size, inputs, flags, attrs):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...backends.arrays import astype, into, is_half, kind_of, numpy_dtype, permuted, size_of
+from ...backends.arrays import astype, into, is_half, kind_of, numpy_dtype, numpy_kernel, permuted, size_of
 from ...backends.numpy.blocks import by_rows
 from ...backends.numpy.memory import empty
 from ...backends.tuning import BLOCK, SHORT_ROWS, TURNED_AT_ONCE
@@ -26,32 +26,61 @@ _SAMPLES = [
 ]
 
 
-def _extreme(xp, x, axis, keepdims, name):
-    """The maximum or minimum along the axes; for an empty axis, the identity of the reduction."""
-    if 0 in x.shape and any(x.shape[i] == 0 for i in axis):
-        shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i not in axis)
-        limits = None if kind_of(x) == "f" else np.iinfo(numpy_dtype(x.dtype))
-        low, high = (-np.inf, np.inf) if limits is None else (limits.min, limits.max)
-        return xp.full(shape, low if name == "max" else high, x.dtype)
-    if xp is np and axis == (x.ndim - 1,) and x.ndim > 1 and 1 < x.shape[-1] <= SHORT_ROWS and x.size <= TURNED_AT_ONCE:
-        ufunc = np.maximum if name == "max" else np.minimum
-        y = ufunc.reduce(x.reshape(-1, x.shape[-1]).T.copy(), axis=0)
-        return y.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
-    if xp is np and axis == (x.ndim - 1,) and x.size > BLOCK and x.ndim > 1 and SHORT_ROWS < x.shape[-1]:
-        rows = x.reshape(-1, x.shape[-1])
-        parts = by_rows(lambda part: row_extremes(rows[part], f"arg{name}"), *rows.shape)
-        return np.concatenate(parts).reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
-    if xp is np:  # the function and the method are slower ways to call it
-        return (np.maximum if name == "max" else np.minimum).reduce(x, axis=axis, keepdims=keepdims)
-    return getattr(xp, name)(x, axis=axis, keepdims=keepdims)
+def _max(xp, x, *, axis, keepdims=False):
+    found = _identity(xp, x, axis, keepdims, -np.inf)
+    return xp.max(x, axis=axis, keepdims=keepdims) if found is None else found
 
 
-def row_extremes(rows, name="argmax"):
+def _min(xp, x, *, axis, keepdims=False):
+    found = _identity(xp, x, axis, keepdims, np.inf)
+    return xp.min(x, axis=axis, keepdims=keepdims) if found is None else found
+
+
+def _identity(xp, x, axis, keepdims, identity):
+    """The identity of the maximum, `-inf`, or the minimum along an axis without elements; None for other axes.
+
+    For integers, it is the integer that is next to it.
+    """
+    if 0 not in x.shape or all(x.shape[i] for i in axis):
+        return None
+    shape = tuple(1 if i in axis else n for i, n in enumerate(x.shape) if keepdims or i not in axis)
+    if kind_of(x) != "f":
+        limits = np.iinfo(numpy_dtype(x.dtype))
+        identity = limits.min if identity < 0 else limits.max
+    return xp.full(shape, identity, x.dtype)
+
+
+@numpy_kernel(_max)
+def _numpy_max(x, *, axis, keepdims=False):
+    return _extreme(x, axis, keepdims, np.maximum, -np.inf)
+
+
+@numpy_kernel(_min)
+def _numpy_min(x, *, axis, keepdims=False):
+    return _extreme(x, axis, keepdims, np.minimum, np.inf)
+
+
+def _extreme(x, axis, keepdims, ufunc, identity):
+    """The maximum or minimum of a NumPy array."""
+    if axis == (x.ndim - 1,) and x.ndim > 1 and x.size:
+        rows, kept = x.reshape(-1, x.shape[-1]), (*x.shape[:-1], 1) if keepdims else x.shape[:-1]
+        if 1 < x.shape[-1] <= SHORT_ROWS and x.size <= TURNED_AT_ONCE:
+            return ufunc.reduce(rows.T.copy(), axis=0).reshape(kept)
+        if x.size > BLOCK and x.shape[-1] > SHORT_ROWS:
+            parts = by_rows(lambda part: row_extremes(rows[part], ufunc), *rows.shape)
+            return np.concatenate(parts).reshape(kept)
+    found = _identity(np, x, axis, keepdims, identity)
+    # `np.max` and the array's method are slower ways to call it.
+    return ufunc.reduce(x, axis=axis, keepdims=keepdims) if found is None else found
+
+
+def row_extremes(rows, ufunc=np.maximum):
     """The maximum or minimum of each row of a large matrix, as a column.
 
     `argmax` takes half the time of `maximum.reduce`, and finds NaN, too.
     """
-    return rows.take(getattr(rows, name)(axis=1) + np.arange(0, rows.size, rows.shape[1]))[:, None]
+    columns = rows.argmax(axis=1) if ufunc is np.maximum else rows.argmin(axis=1)
+    return rows.take(columns + np.arange(0, rows.size, rows.shape[1]))[:, None]
 
 
 def _share(m, x, y, axis):
@@ -60,14 +89,8 @@ def _share(m, x, y, axis):
     return QuotientWeight(reached, m.sum(reached, axis=axis, keepdims=True))
 
 
-max_ = reduction(
-    "max", lambda xp, x, *, axis, keepdims=False: _extreme(xp, x, axis, keepdims, "max"), weight=_share, on=REAL,
-    samples=_SAMPLES,
-)  # fmt: skip
-min_ = reduction(
-    "min", lambda xp, x, *, axis, keepdims=False: _extreme(xp, x, axis, keepdims, "min"), weight=_share, on=REAL,
-    samples=_SAMPLES,
-)  # fmt: skip
+max_ = reduction("max", _max, weight=_share, on=REAL, samples=_SAMPLES)
+min_ = reduction("min", _min, weight=_share, on=REAL, samples=_SAMPLES)
 prod = reduction(
     "prod", lambda xp, x, *, axis, keepdims=False: xp.prod(x, axis=axis, dtype=x.dtype, keepdims=keepdims), on=NUMERIC,
     weight=lambda m, x, axis: m.prod_of_others(x, axis=axis),
@@ -142,15 +165,25 @@ prod_of_others = opaque(
 
 
 def _logsumexp(xp, x, *, axis, keepdims=False):
-    if xp is np and x.size > BLOCK and len(axis) == 1 and x.ndim > 1 and axis[0] == x.ndim - 1 and x.shape[-1]:
+    top = _max(xp, x, axis=axis, keepdims=True)
+    return _logsumexp_above(xp, x, xp.where(xp.isfinite(top), top, xp.zeros_like(top)), axis, keepdims)
+
+
+def _logsumexp_above(xp, x, top, axis, keepdims):
+    y = xp.log(sum_of(xp, into(xp.exp, x - top), axis=axis, keepdims=keepdims))
+    return y + (top if keepdims else top.reshape(y.shape))
+
+
+@numpy_kernel(_logsumexp)
+def _numpy_logsumexp(x, *, axis, keepdims=False):
+    if x.size > BLOCK and len(axis) == 1 and x.ndim > 1 and axis[0] == x.ndim - 1 and x.shape[-1]:
         rows = x.reshape(-1, x.shape[-1])
         parts = by_rows(lambda part: _logsumexp_of_rows(rows[part]), *rows.shape)
         return np.concatenate(parts).reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
-    top = _extreme(xp, x, axis, True, "max")
-    if xp is not np or not math.isfinite(np.add.reduce(top, axis=None)):  # one number is faster than a mask
-        top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
-    y = xp.log(sum_of(xp, into(xp.exp, x - top), axis=axis, keepdims=keepdims))
-    return y + (top if keepdims else top.reshape(y.shape))
+    top = _numpy_max(x, axis=axis, keepdims=True)
+    if not math.isfinite(np.add.reduce(top, axis=None)):  # one number is faster than a mask
+        top = np.where(np.isfinite(top), top, np.zeros_like(top))
+    return _logsumexp_above(np, x, top, axis, keepdims)
 
 
 def _logsumexp_of_rows(rows):
@@ -173,40 +206,48 @@ def _shares_of_cotangent(g, x, axis):
     if len(axis) > 1 or x.size <= BLOCK or x.ndim < 2 or axis[0] != x.ndim - 1:
         return None
     columns = g.reshape(-1, 1)
-    return _weighed(np, x, axis[0], lambda z, axis, part: _softmax_of(np, z, axis, columns[part]))
+    return _weighed(x, axis[0], lambda z, axis, part: _softmax_of(np, z, axis, columns[part]))
 
 
 logsumexp = reduction(
     "logsumexp", _logsumexp, weight=_share_of_sum, product=_shares_of_cotangent, on=FLOAT | NARROW, samples=_SAMPLES
 )
-euclidean_norm = reduction(
-    "euclidean_norm", lambda xp, x, *, axis, keepdims=False: _euclidean_norm(xp, x, axis, keepdims), on=REAL,
-    weight=lambda x, y: x / y, samples=_SAMPLES, domain=(0.5, 2),
-)  # fmt: skip
 
 
-def _euclidean_norm(xp, x, axis, keepdims):
-    """√Σx². Where the squares overflow or lose digits to underflow, the values are first divided by their maximum.
-
-    NumPy checks whether they do; other backends always divide.
-    """
+def _euclidean_norm(xp, x, *, axis, keepdims=False):
+    """√Σx² of values divided by their maximum: the squares might overflow or lose digits to underflow."""
     if is_half(x):
-        return astype(_euclidean_norm(xp, astype(x, np.float32), axis, keepdims), x.dtype)
-    if xp is np or kind_of(x) != "f" or any(x.shape[i] == 0 for i in axis):
-        squares = (x * x).sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
-        y = astype(xp.sqrt(squares), x.dtype)
-        if xp is not np or kind_of(x) != "f":
-            return y
-        limits = np.finfo(x.dtype)
-        usual = (squares > limits.tiny / limits.eps) & (squares < np.inf)
-        if usual.all() or not x.size:
-            return y
+        return astype(_euclidean_norm(xp, astype(x, np.float32), axis=axis, keepdims=keepdims), x.dtype)
+    if kind_of(x) != "f" or any(x.shape[i] == 0 for i in axis):
+        return _root_of_squares(xp, x, axis, keepdims)[0]
     top = xp.max(abs(x), axis=axis, keepdims=True)
     # XLA multiplies by 1 / unit, and flushes it to 0 if it is subnormal.
     unit = xp.where((top > 0) & (top < np.inf), xp.where(top > 1, 0.125 * top, top), 1)
     shares = x / unit
     scaled = xp.sqrt((shares * shares).sum(axis=axis, keepdims=True)) * unit
     return scaled if keepdims else scaled.reshape([n for i, n in enumerate(x.shape) if i not in axis])
+
+
+def _root_of_squares(xp, x, axis, keepdims):
+    squares = (x * x).sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
+    return astype(xp.sqrt(squares), x.dtype), squares
+
+
+@numpy_kernel(_euclidean_norm)
+def _numpy_euclidean_norm(x, *, axis, keepdims=False):
+    if is_half(x):
+        return astype(_numpy_euclidean_norm(astype(x, np.float32), axis=axis, keepdims=keepdims), x.dtype)
+    y, squares = _root_of_squares(np, x, axis, keepdims)
+    if kind_of(x) != "f" or not x.size:
+        return y
+    limits = np.finfo(x.dtype)
+    usual = (squares > limits.tiny / limits.eps) & (squares < np.inf)
+    return y if usual.all() else _euclidean_norm(np, x, axis=axis, keepdims=keepdims)
+
+
+euclidean_norm = reduction(
+    "euclidean_norm", _euclidean_norm, on=REAL, weight=lambda x, y: x / y, samples=_SAMPLES, domain=(0.5, 2)
+)
 
 
 _BOOLS = np.array([[True, False], [True, True]])
@@ -222,14 +263,18 @@ any_ = constant(
 )  # fmt: skip
 
 
-def _weighed(xp, x, axis, whole):
-    """Applies `whole(values, axis, part)` along one axis of `x` less its maximum, which it overwrites.
+def _less_maximum(xp, x, axis):
+    return x - xp.max(x, axis=axis, keepdims=True) if size_of(x) else xp.zeros_like(x)
+
+
+def _weighed(x, axis, whole):
+    """Applies `whole(values, axis, part)` along one axis of a NumPy array less its maximum, which it overwrites.
 
     `part` is the slice of the rows.
     """
     n = x.shape[axis]
-    if xp is not np or not x.size or not _in_rows(x, axis):
-        return whole(x - xp.max(x, axis=axis, keepdims=True), axis, slice(None)) if size_of(x) else x
+    if not x.size or not _in_rows(x, axis):
+        return whole(_less_maximum(np, x, axis), axis, slice(None))
     rows, y = x.reshape(-1, n), empty(x.shape, x.dtype)
     out = y.reshape(-1, n)
 
@@ -254,7 +299,12 @@ def _in_rows(x, axis):
 
 
 def _softmax(xp, x, *, axis):
-    return _weighed(xp, x, axis, lambda z, axis, part: _softmax_of(xp, z, axis))
+    return _softmax_of(xp, _less_maximum(xp, x, axis), axis)
+
+
+@numpy_kernel(_softmax)
+def _numpy_softmax(x, *, axis):
+    return _weighed(x, axis, lambda z, axis, part: _softmax_of(np, z, axis))
 
 
 def _softmax_of(xp, z, axis, factors=None):
@@ -265,22 +315,38 @@ def _softmax_of(xp, z, axis, factors=None):
 
 
 def _log_softmax(xp, x, *, axis):
-    def whole(z, axis, part):
-        return into(xp.subtract, z, xp.log(sum_of(xp, xp.exp(z), axis=(axis,), keepdims=True)))
+    return _log_softmax_of(xp, _less_maximum(xp, x, axis), axis)
 
-    return _weighed(xp, x, axis, whole)
+
+def _log_softmax_of(xp, z, axis):
+    return into(xp.subtract, z, xp.log(sum_of(xp, xp.exp(z), axis=(axis,), keepdims=True)))
+
+
+@numpy_kernel(_log_softmax)
+def _numpy_log_softmax(x, *, axis):
+    return _weighed(x, axis, lambda z, axis, part: _log_softmax_of(np, z, axis))
 
 
 def _softmax_back(xp, cotangent, value, *, axis):
-    if xp is np and value.size > BLOCK and axis == value.ndim - 1:
-        return _in_row_blocks(_softmax_back_in_rows, cotangent, value)
     return (cotangent - sum_of(xp, cotangent * value, axis=(axis,), keepdims=True)) * value
 
 
+@numpy_kernel(_softmax_back)
+def _numpy_softmax_back(cotangent, value, *, axis):
+    if value.size > BLOCK and axis == value.ndim - 1:
+        return _in_row_blocks(_softmax_back_in_rows, cotangent, value)
+    return _softmax_back(np, cotangent, value, axis=axis)
+
+
 def _log_softmax_back(xp, cotangent, value, *, axis):
-    if xp is np and value.size > BLOCK and axis == value.ndim - 1:
-        return _in_row_blocks(_log_softmax_back_in_rows, cotangent, value)
     return cotangent - xp.exp(value) * sum_of(xp, cotangent, axis=(axis,), keepdims=True)
+
+
+@numpy_kernel(_log_softmax_back)
+def _numpy_log_softmax_back(cotangent, value, *, axis):
+    if value.size > BLOCK and axis == value.ndim - 1:
+        return _in_row_blocks(_log_softmax_back_in_rows, cotangent, value)
+    return _log_softmax_back(np, cotangent, value, axis=axis)
 
 
 def _in_row_blocks(f, g, y):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.arrays import numpy_kernel
 from ...backends.numpy.blocks import by_rows
 from ...backends.numpy.memory import empty
 from ...backends.tuning import BLOCK
@@ -37,14 +38,19 @@ def advanced(m: Any, x: Any, axis: int, fill: Any) -> Any:
 
 
 def _cumsum(xp, x, *, axis, exclusive=False, reverse=False):
-    if xp is np and x.size > BLOCK and axis and not exclusive:
-        return _cumsum_in_blocks(x, axis, -1 if reverse else 1)
     x = xp.flip(x, axis=axis) if reverse else x
     y = xp.cumsum(x, axis=axis, dtype=x.dtype)
     if exclusive:
         zero = xp.zeros_like(y[_part(axis, slice(0, 1))])
         y = xp.concatenate([zero, y[_part(axis, slice(0, -1))]], axis=axis)
     return xp.flip(y, axis=axis) if reverse else y
+
+
+@numpy_kernel(_cumsum)
+def _numpy_cumsum(x, *, axis, exclusive=False, reverse=False):
+    if x.size > BLOCK and axis and not exclusive:
+        return _cumsum_in_blocks(x, axis, -1 if reverse else 1)
+    return _cumsum(np, x, axis=axis, exclusive=exclusive, reverse=reverse)
 
 
 def _cumsum_in_blocks(x, axis, step):
@@ -148,13 +154,16 @@ def _cumulative_logsumexp_back(m, g, x, y, axis):
 
 
 def _cumulative_logsumexp(xp, x, *, axis):
-    if xp is np:
-        return np.logaddexp.accumulate(x, axis=axis)
     y, d = xp.moveaxis(x, axis, 0), 1
     while d < y.shape[0]:  # by recursive doubling, like the recurrence
         y = xp.concatenate([y[:d], xp.logaddexp(y[d:], y[:-d])])
         d *= 2
     return xp.moveaxis(y, 0, axis)
+
+
+@numpy_kernel(_cumulative_logsumexp)
+def _numpy_cumulative_logsumexp(x, *, axis):
+    return np.logaddexp.accumulate(x, axis=axis)
 
 
 cumulative_logsumexp = opaque(

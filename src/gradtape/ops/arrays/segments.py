@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import combine_at, numpy_dtype, put
+from ...backends.arrays import can_read_values, combine_at, numpy_dtype, put
 from ...backends.numpy.sums import sum_at
 from ...core.dtypes import FLOAT, INT, NARROW, NUMERIC
 from ...core.errors import InvalidArgumentError
@@ -32,12 +32,16 @@ def _weakest(ufunc, dtype):
 
 def _reduce(xp, x, ids, count, ufunc, empty):
     """Reduces the rows of each segment by `ufunc`; segments without rows are `empty`."""
-    if xp is not np:
-        rows = xp.where(ids < 0, count, ids)  # an additional row collects those that belong to no segment
-        start = xp.full((count + 1, *x.shape[1:]), _weakest(ufunc, x.dtype), x.dtype)
-        y = combine_at(xp, ufunc, start, rows, x)
-        used = put(xp.zeros(count + 1, bool), rows, True).reshape((-1, *(1,) * (x.ndim - 1)))
-        return xp.where(used, y, xp.asarray(empty, x.dtype))[:count]
+    if xp is np:
+        return _numpy_reduce(x, ids, count, ufunc, empty)
+    rows = xp.where(ids < 0, count, ids)  # an additional row collects those that belong to no segment
+    start = xp.full((count + 1, *x.shape[1:]), _weakest(ufunc, x.dtype), x.dtype)
+    y = combine_at(xp, ufunc, start, rows, x)
+    used = put(xp.zeros(count + 1, bool), rows, True).reshape((-1, *(1,) * (x.ndim - 1)))
+    return xp.where(used, y, xp.asarray(empty, x.dtype))[:count]
+
+
+def _numpy_reduce(x, ids, count, ufunc, empty):
     if len(ids) and ids.min() < 0:
         x, ids = x[ids >= 0], ids[ids >= 0]
     if len(ids) and ids.max() >= count:
@@ -62,7 +66,7 @@ def _spread(xp, x, ids):
         y = x.take(ids, axis=0) if xp is np else x[ids]  # the same, in a third of the time
     else:
         y = xp.zeros((len(ids), *x.shape[1:]), x.dtype)
-    if xp is not np or (len(ids) and ids.min() < 0):
+    if not can_read_values(xp) or (len(ids) and ids.min() < 0):
         y = xp.where((ids < 0).reshape((-1, *(1,) * (x.ndim - 1))), xp.zeros((), x.dtype), y)
     return y
 

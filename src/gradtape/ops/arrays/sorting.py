@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import astype, combine_at, kind_of, put, search_rows, size_of
+from ...backends.arrays import astype, can_read_values, combine_at, kind_of, numpy_kernel, put, search_rows, size_of
 from ...backends.numpy.blocks import by_rows
 from ...backends.tuning import LONG_TO_SORT, WORTH_SELECTING
 from ...core.dtypes import FLOAT, INT, NARROW
@@ -87,16 +88,22 @@ sort = opaque(
 
 def _top_k(xp, x, *, k):
     """The k largest values along the last axis and their positions; of equal values, the first come first."""
-    n = x.shape[-1]
     if k == 1 and kind_of(x) != "f":
         indices = xp.argmax(x, axis=-1)[..., None]
-    elif xp is np and x.size > WORTH_SELECTING and 0 < 8 * k < n:
-        rows = x.reshape(-1, n)
-        parts = by_rows(lambda part: _select(rows[part], k), *rows.shape)
-        indices = np.concatenate(parts).reshape((*x.shape[:-1], k))
     else:
         indices = _argsort(xp, x, axis=x.ndim - 1, descending=True)[..., :k]
     return xp.take_along_axis(x, indices, axis=-1), astype(indices, np.int32)
+
+
+@numpy_kernel(_top_k)
+def _numpy_top_k(x, *, k):
+    n = x.shape[-1]
+    if x.size <= WORTH_SELECTING or not 0 < 8 * k < n or (k == 1 and kind_of(x) != "f"):
+        return _top_k(np, x, k=k)
+    rows = x.reshape(-1, n)
+    parts = by_rows(lambda part: _select(rows[part], k), *rows.shape)
+    indices = np.concatenate(parts).reshape((*x.shape[:-1], k))
+    return np.take_along_axis(x, indices, axis=-1), astype(indices, np.int32)
 
 
 def _select(rows, k):
@@ -140,7 +147,7 @@ def _extreme_position(xp, x, axis, dtype, name):
     if kind_of(x) == "f":
         # NumPy's argmax and argmin select NaN over every number, TensorFlow's every number over NaN.
         chosen = xp.take_along_axis(x, xp.expand_dims(found, axis), axis)
-        if xp is not np or np.isnan(chosen).any():
+        if not can_read_values(xp) or np.isnan(chosen).any():
             found = getattr(xp, name)(xp.where(xp.isnan(x), -np.inf if name == "argmax" else np.inf, x), axis=axis)
     return astype(found, dtype)
 
@@ -219,17 +226,27 @@ search_sorted = constant(
 
 def _bincount(xp, x, *weights, size, binary=False, dtype):
     """Counts 0 ... size-1 in each row of `x`, or sums the corresponding weights."""
-    shape = x.shape[:-1]
-    rows = xp.arange(int(np.prod(shape, dtype=int))).reshape((*shape, 1))
-    inside = x < size
-    if xp is not np:
-        counted = xp.where(inside, weights[0] if weights else 1, 0)
-        places = rows * size + xp.where(inside, x, 0)
-        counts = combine_at(xp, "add", xp.zeros(size_of(rows) * size, counted.dtype), places, counted)
-    else:
-        counted = weights[0][inside] if weights else None
-        counts = np.bincount((rows * size + x)[inside], counted, minlength=rows.size * size)
-    counts = counts.reshape((*shape, size))
+    rows, inside = _row_numbers(xp, x), x < size
+    counted = xp.where(inside, weights[0] if weights else 1, 0)
+    places = rows * size + xp.where(inside, x, 0)
+    counts = combine_at(xp, "add", xp.zeros(size_of(rows) * size, counted.dtype), places, counted)
+    return _as_counts(xp, counts, (*x.shape[:-1], size), binary, dtype)
+
+
+@numpy_kernel(_bincount)
+def _numpy_bincount(x, *weights, size, binary=False, dtype):
+    rows, inside = _row_numbers(np, x), x < size
+    counted = weights[0][inside] if weights else None
+    counts = np.bincount((rows * size + x)[inside], counted, minlength=rows.size * size)
+    return _as_counts(np, counts, (*x.shape[:-1], size), binary, dtype)
+
+
+def _row_numbers(xp, x):
+    return xp.arange(math.prod(x.shape[:-1])).reshape((*x.shape[:-1], 1))
+
+
+def _as_counts(xp, counts, shape, binary, dtype):
+    counts = counts.reshape(shape)
     return astype(xp.minimum(counts, 1) if binary else counts, dtype)
 
 
@@ -252,12 +269,15 @@ histogram_bins = constant(
 
 
 def _invert_permutation(xp, x):
-    if xp is not np:
-        return astype(xp.argsort(x), x.dtype)
+    return astype(xp.argsort(x), x.dtype)
+
+
+@numpy_kernel(_invert_permutation)
+def _numpy_invert_permutation(x):
     outside = x[(x < 0) | (x >= len(x))]
     if outside.size:
         raise InvalidArgumentError(f"{outside[0]} is not between 0 and {len(x)} [Op:InvertPermutation]")
-    inverse = put(xp.full(x.shape, -1, x.dtype), x, xp.arange(len(x), dtype=x.dtype))
+    inverse = put(np.full(x.shape, -1, x.dtype), x, np.arange(len(x), dtype=x.dtype))
     if (inverse < 0).any():
         raise InvalidArgumentError("a value is duplicated in the input: it is not a permutation [Op:InvertPermutation]")
     return inverse

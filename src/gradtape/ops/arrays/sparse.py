@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...backends.arrays import astype, kind_of
+from ...backends.arrays import astype, kind_of, numpy_kernel
 from ...backends.tuning import SPARSE_PRODUCT
 from ...core.dtypes import NUMERIC
 from ...core.slices import IndexedSlices
@@ -16,14 +16,19 @@ from .indexing import add_rows
 
 def _sparse_matmul(xp, values, b, rows, columns, *, count, slices=False):
     """y[rows[i]] += values[i] * b[columns[i]], with `count` rows; with `slices`, the cotangent of b is sparse."""
-    if xp is np and kind_of(values) != "i" and values.dtype.itemsize == 2:  # accumulates halves in float32
-        wide = _sparse_matmul(xp, astype(values, np.float32), astype(b, np.float32), rows, columns, count=count)
+    return add_rows(xp, count, rows, values[:, None] * xp.take(b, columns, axis=0))
+
+
+@numpy_kernel(_sparse_matmul)
+def _numpy_sparse_matmul(values, b, rows, columns, *, count, slices=False):
+    if kind_of(values) != "i" and values.dtype.itemsize == 2:  # accumulates halves in float32
+        wide = _numpy_sparse_matmul(astype(values, np.float32), astype(b, np.float32), rows, columns, count=count)
         return astype(wide, values.dtype)
-    if xp is np and len(values) * b.shape[1] >= SPARSE_PRODUCT and values.dtype.char in "fdFD":
+    if len(values) * b.shape[1] >= SPARSE_PRODUCT and values.dtype.char in "fdFD":
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 
         return csr_matrix((values, (rows, columns)), shape=(count, b.shape[0])) @ b
-    return add_rows(xp, count, rows, values[:, None] * xp.take(b, columns, axis=0))
+    return _sparse_matmul(np, values, b, rows, columns, count=count)
 
 
 def _back(m, g, values, b, rows, columns, slices, need, b_shape):

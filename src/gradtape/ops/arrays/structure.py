@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import astype, broadcast_view, kind_of, numpy_dtype, permuted, put, repeat_column
+from ...backends.arrays import astype, broadcast_view, kind_of, numpy_dtype, numpy_kernel, permuted, put, repeat_column
 from ...backends.numpy.sums import sum_along
 from ...backends.tuning import FEW_TO_SUM, REPEATED_NUMBER
 from ...core.dtypes import NUMERIC, DType
@@ -115,8 +115,11 @@ transpose = linear(
 
 
 def _broadcast_to(xp, x, *, shape):
-    if xp is not np:
-        return xp.broadcast_to(x, shape)
+    return xp.broadcast_to(x, shape)
+
+
+@numpy_kernel(_broadcast_to)
+def _numpy_broadcast_to(x, *, shape):
     if not x.shape and kind_of(x) != "O" and math.prod(shape) <= REPEATED_NUMBER:
         repeated = np.empty(shape, x.dtype)
         repeated.fill(x)
@@ -149,13 +152,18 @@ def _pad_rank(m, x, rank):
 
 def sum_of(xp, x, *, axis, keepdims=False):
     """The sum along the axes `axis`, which are non-negative."""
-    if xp is np:
-        if x.size > FEW_TO_SUM and 0 < len(axis) < x.ndim and x.dtype.char in "fd":
-            y = sum_along(x, axis)
-            if y is not None:
-                return y.reshape([1 if i in axis else n for i, n in enumerate(x.shape)]) if keepdims else y
-        return np.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)  # the method is a slower way to call it
+    if xp is np:  # this is not only an op's kernel: others call it
+        return _numpy_sum(x, axis=axis, keepdims=keepdims)
     return xp.sum(x, axis=axis, dtype=x.dtype, keepdims=keepdims)
+
+
+@numpy_kernel(sum_of)
+def _numpy_sum(x, *, axis, keepdims=False):
+    if x.size > FEW_TO_SUM and 0 < len(axis) < x.ndim and x.dtype.char in "fd":
+        y = sum_along(x, axis)
+        if y is not None:
+            return y.reshape([1 if i in axis else n for i, n in enumerate(x.shape)]) if keepdims else y
+    return np.add.reduce(x, axis=axis, dtype=x.dtype, keepdims=keepdims)  # the method is a slower way to call it
 
 
 def _spread(m, g, x_shape, axis):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import astype, permuted, put
+from ...backends.arrays import astype, numpy_kernel, permuted, put
 from ...backends.numpy.blocks import dot, product
 from ...engine.registry.batching import align_ranks
 from ...engine.registry.cotangents import pending_product
@@ -31,11 +31,6 @@ def _product(xp, a, b):
 
 
 def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
-    if xp is np and a.ndim == b.ndim == 2 and a.dtype.char in "fd":  # fast path for the common case
-        a, b = a.T if transpose_a else a, b.T if transpose_b else b
-        if a.shape[1] == b.shape[0]:
-            return dot(a, b)
-        transpose_a = transpose_b = False
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError(
             f"In[{int(a.ndim >= 2)}] ndims must be >= 2: use tf.linalg.matvec for a matrix and a vector, tf.tensordot "
@@ -53,6 +48,16 @@ def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
         rows = a.reshape((math.prod(a.shape[:-1]), a.shape[-1]))
         return _product(xp, rows, b).reshape((*a.shape[:-1], b.shape[-1]))
     return _product(xp, a, b)
+
+
+@numpy_kernel(_matmul)
+def _numpy_matmul(a, b, *, transpose_a=False, transpose_b=False):
+    if a.ndim == b.ndim == 2 and a.dtype.char in "fd":  # fast path for the common case
+        a, b = a.T if transpose_a else a, b.T if transpose_b else b
+        if a.shape[1] == b.shape[0]:
+            return dot(a, b)
+        transpose_a = transpose_b = False
+    return _matmul(np, a, b, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
 def _rows(m, x):

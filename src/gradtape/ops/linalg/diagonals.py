@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import BITS, put
+from ...backends.arrays import BITS, numpy_kernel, put
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
 from .matrix_algebra import adjoint
@@ -40,10 +40,16 @@ def _band_bits(rows: int, columns: int, below: int, above: int, dtype: Any) -> A
 
 
 def _band_part(xp, x, *, below, above):
-    bits = BITS.get(x.dtype.char) if xp is np else None
-    if bits is not None:  # several times faster than `where`
-        return (x.view(bits) & _band_bits(*x.shape[-2:], below, above, bits)).view(x.dtype)
     return xp.where(xp.asarray(band(*x.shape[-2:], below, above)), x, xp.zeros((), x.dtype))
+
+
+@numpy_kernel(_band_part)
+def _numpy_band_part(x, *, below, above):
+    bits = BITS.get(x.dtype.char)
+    if bits is None:
+        return _band_part(np, x, below=below, above=above)
+    # Several times faster than `where`.
+    return (x.view(bits) & _band_bits(*x.shape[-2:], below, above, bits)).view(x.dtype)
 
 
 band_part = linear(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import astype, put, size_of
+from ...backends.arrays import astype, numpy_kernel, put, size_of
 from ...core.dtypes import COMPLEX, FLOAT
 from ...engine.registry.families import linear, shift_axes
 from ...engine.registry.op import sample
@@ -112,13 +112,18 @@ irfft = linear(
 
 
 def _dct(xp, x, *, kind, norm):
-    """The cosine transform of type `kind` along the last axis."""
-    if xp is np:
-        from scipy.fft import dct as transform
+    """The cosine transform of type `kind` along the last axis.
 
-        return _same_dtype(transform(x, type=kind, norm=norm), x.dtype) if size_of(x) else x
-    # Other backends multiply by the transform's matrix, whose rows are the transforms of the unit vectors.
-    return xp.matmul(x, xp.asarray(_dct(np, np.eye(x.shape[-1], dtype=numpy_dtype(x)), kind=kind, norm=norm)))
+    It is the product with a matrix, whose rows are the transforms of the unit vectors.
+    """
+    return xp.matmul(x, xp.asarray(_numpy_dct(np.eye(x.shape[-1], dtype=numpy_dtype(x)), kind=kind, norm=norm)))
+
+
+@numpy_kernel(_dct)
+def _numpy_dct(x, *, kind, norm):
+    from scipy.fft import dct as transform
+
+    return _same_dtype(transform(x, type=kind, norm=norm), x.dtype) if size_of(x) else x
 
 
 def _dct_back(m, g, kind, norm):
@@ -150,10 +155,15 @@ dct = linear(
 
 
 def _frame(xp, x, *, length, step, count):
-    if xp is np and count and length:
-        windows = np.lib.stride_tricks.sliding_window_view(x[..., : (count - 1) * step + length], length, axis=-1)
-        return np.ascontiguousarray(windows[..., ::step, :])
     return x[..., xp.arange(count)[:, None] * step + xp.arange(length)]
+
+
+@numpy_kernel(_frame)
+def _numpy_frame(x, *, length, step, count):
+    if not count or not length:
+        return _frame(np, x, length=length, step=step, count=count)
+    windows = np.lib.stride_tricks.sliding_window_view(x[..., : (count - 1) * step + length], length, axis=-1)
+    return np.ascontiguousarray(windows[..., ::step, :])
 
 
 def _overlap_add(xp, x, *, step, size):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import astype
+from ...backends.arrays import astype, can_read_values, numpy_kernel
 from ...backends.blas import linalg, one_thread_of_scipy
 from ...backends.tuning import FEW
 from ...core.dtypes import FLOAT, INT, NARROW
@@ -28,7 +28,7 @@ def _inverted(xp: Any, x: Any, message: str, compute: Callable[..., Any], *array
     """Computes with the inverses of `x`; raises an error for singular matrices and for those that contain a NaN."""
     try:
         # The product with itself is NaN, too, and takes a third of the time.
-        if xp is np and (square := np.vdot(x, x)) != square and np.isnan(x).any():
+        if can_read_values(xp) and (square := np.vdot(x, x)) != square and np.isnan(x).any():
             raise np.linalg.LinAlgError
         return compute(*arrays)
     except np.linalg.LinAlgError:
@@ -57,7 +57,7 @@ def _det(xp, x):
     with np.errstate(all="ignore"):
         y = linalg(xp).det(x)
     hidden = _hidden(xp, y, x)
-    return xp.where(hidden, xp.asarray(np.nan, y.dtype), y) if xp is not np or hidden.any() else y
+    return xp.where(hidden, xp.asarray(np.nan, y.dtype), y) if not can_read_values(xp) or hidden.any() else y
 
 
 def _det_back(m, g, x, y):
@@ -76,7 +76,7 @@ def _slogdet(xp, x):
         sign, logarithm = linalg(xp).slogdet(x)
     hidden = _hidden(xp, sign, x)
     unknown = xp.isnan(x).any(axis=(-2, -1))
-    if xp is not np or hidden.any() or unknown.any():
+    if not can_read_values(xp) or hidden.any() or unknown.any():
         logarithm = xp.where(hidden, xp.asarray(np.nan, logarithm.dtype), logarithm)
         sign = xp.where(unknown, xp.asarray(np.nan, sign.dtype), sign)
     return sign, astype(logarithm, x.dtype)
@@ -130,9 +130,12 @@ def _triangle(xp, a, low):
 
 
 def _triangular_solve(xp, a, b, *, lower, adjoint):
-    if xp is not np:
-        a = _triangle(xp, a, lower)
-        return linalg(xp).solve(xp.conj(a.swapaxes(-1, -2)) if adjoint else a, b)
+    a = _triangle(xp, a, lower)
+    return linalg(xp).solve(xp.conj(a.swapaxes(-1, -2)) if adjoint else a, b)
+
+
+@numpy_kernel(_triangular_solve)
+def _numpy_triangular_solve(a, b, *, lower, adjoint):
     if not b.size:
         return np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:]), b.dtype)
     trsm = _trsm(a.dtype, b.dtype)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import into
+from ...backends.arrays import can_read_values, fill_where, into, numpy_kernel, permuted, row_dots
 from ...backends.numpy.blocks import share_out
 from ...backends.numpy.memory import empty
 from ...backends.tuning import ATTENTION_BLOCK, FEW
@@ -39,20 +39,16 @@ def _bias_and_mask(extras, biased):
     return (extras[0] if biased else None), (extras[-1] if len(extras) > biased else None)
 
 
-def _permuted(xp, x, axes):
-    return x.transpose(axes) if xp is np else xp.permute_dims(x, axes)  # the function takes NumPy longer
-
-
-def _grouped(xp, x, groups):
+def _grouped(x, groups):
     """Transposes `(batch, tokens, heads, channels)` to `(batch, key heads, group, tokens, channels)`."""
     batch, tokens, heads, channels = x.shape
-    return _permuted(xp, x.reshape((batch, tokens, heads // groups, groups, channels)), (0, 2, 3, 1, 4))
+    return permuted(x.reshape((batch, tokens, heads // groups, groups, channels)), (0, 2, 3, 1, 4))
 
 
-def _ungrouped(xp, x):
+def _ungrouped(x):
     """Inverse of `_grouped`."""
     batch, heads, groups, tokens, channels = x.shape
-    return _permuted(xp, x, (0, 3, 1, 2, 4)).reshape((batch, tokens, heads * groups, channels))
+    return permuted(x, (0, 3, 1, 2, 4)).reshape((batch, tokens, heads * groups, channels))
 
 
 def _grouped_scores(x, groups):
@@ -88,26 +84,14 @@ def _exponentials(xp, q, k, bias, seen, scale):
     scores = xp.matmul(_flat(q * scale), _turned(k[:, :, 0])).reshape((*q.shape[:-1], k.shape[3]))
     if bias is not None:
         scores = into(xp.add, scores, bias)
-    if xp is np and scores.size > FEW:
+    if can_read_values(xp) and scores.size > FEW:
         largest = np.maximum.reduce(scores, axis=None)
         if largest - np.minimum.reduce(scores, axis=None) < _RANGE:
             return _shifted_exponentials(scores, largest, seen)
     if seen is not None:
-        scores = _hide(xp, scores, seen)
-    scores = into(xp.exp, into(xp.subtract, scores, _row_maxima(xp, scores)))
+        scores = fill_where(xp, scores, ~seen, MASKED)
+    scores = into(xp.exp, into(xp.subtract, scores, xp.max(scores, axis=-1, keepdims=True)))
     return scores, sum_of(xp, scores, axis=(4,), keepdims=True)
-
-
-def _row_maxima(xp, x):
-    return np.maximum.reduce(x, axis=-1, keepdims=True) if xp is np else xp.max(x, axis=-1, keepdims=True)
-
-
-def _hide(xp, scores, seen):
-    """Sets the scores of masked keys, in place where arrays are mutable."""
-    if xp is not np:
-        return xp.where(seen, scores, MASKED)
-    np.copyto(scores, MASKED, where=~seen)
-    return scores
 
 
 def _shifted_exponentials(scores, largest, seen):
@@ -137,22 +121,15 @@ def _attend_back(xp, g, q, k, v, bias, seen, scale):
     rows = _flat(g)
     of_v = xp.matmul(_turned(_flat(weights)), rows)
     of_weights = xp.matmul(rows, _turned(v[:, :, 0])).reshape(weights.shape)
-    of_scores = into(xp.multiply, into(xp.subtract, of_weights, _dots(xp, weights, of_weights)), weights)
+    of_scores = into(xp.multiply, into(xp.subtract, of_weights, row_dots(xp, weights, of_weights)), weights)
     if seen is not None:
         alone = ~xp.any(seen, axis=-1, keepdims=True)  # rows without a key
-        if xp is not np:
-            of_scores = xp.where(alone, 0, of_scores)
-        elif alone.any():
-            np.copyto(of_scores, 0, where=alone)
+        if not can_read_values(xp) or alone.any():
+            of_scores = fill_where(xp, of_scores, alone, 0)
     flat = _flat(of_scores)
     of_q = xp.matmul(flat, k[:, :, 0]).reshape(q.shape)
     of_k = xp.matmul(_turned(flat), _flat(q * scale))
     return into(xp.multiply, of_q, scale), of_k, of_v, of_scores
-
-
-def _dots(xp, a, b):
-    """The inner product of each row of `a` with that of `b`, as a column."""
-    return np.einsum("...i,...i->...", a, b)[..., None] if xp is np else xp.sum(a * b, axis=-1, keepdims=True)
 
 
 class _Blocks:
@@ -220,26 +197,39 @@ def _part(extra, matrices, queries, keys=None):
 def _in_single(kernel, arrays, extras, attrs):
     """Runs a kernel on float16 arrays in float32."""
     wide = [x.astype(np.float32) if x.dtype.char == "e" else x for x in (*arrays, *extras)]
-    result = kernel(np, *wide, **attrs)
+    result = kernel(*wide, **attrs)
     return tuple(y.astype(np.float16) for y in result) if type(result) is tuple else result.astype(np.float16)
 
 
+def _groups(query, key):
+    """How many heads of the queries share one of the keys."""
+    return max(query.shape[2] // max(key.shape[2], 1), 1)
+
+
+def _count_scores(query, key):
+    return math.prod(query.shape[:3]) * key.shape[1]
+
+
 def _attention(xp, query, key, value, *extras, scale, causal, biased):
-    if xp is np and query.dtype.char == "e":
-        attrs = {"scale": scale, "causal": causal, "biased": biased}
-        return _in_single(_attention, (query, key, value), extras, attrs)
-    groups = max(query.shape[2] // max(key.shape[2], 1), 1)
-    q, k, v = _grouped(xp, query, groups), _grouped(xp, key, 1), _grouped(xp, value, 1)
+    if not _count_scores(query, key):
+        return xp.zeros((*query.shape[:-1], value.shape[-1]), dtype=query.dtype)
+    groups = _groups(query, key)
+    q, k, v = _grouped(query, groups), _grouped(key, 1), _grouped(value, 1)
     bias, mask = (_grouped_scores(x, groups) for x in _bias_and_mask(extras, biased))
-    shape = (*q.shape[:-1], v.shape[-1])
-    count = math.prod(q.shape[:-1]) * k.shape[3]
-    if not count:
-        return _ungrouped(xp, xp.zeros(shape, dtype=query.dtype))
-    if xp is not np or count <= ATTENTION_BLOCK:
-        seen = _visible(xp, mask, causal, slice(0, q.shape[3]), k.shape[3])
-        return _ungrouped(xp, _attend(xp, q, k, v, bias, seen, scale))
-    y = empty((*query.shape[:-1], v.shape[-1]), query.dtype)
-    grouped = _grouped(np, y, groups)
+    seen = _visible(xp, mask, causal, slice(0, q.shape[3]), k.shape[3])
+    return _ungrouped(_attend(xp, q, k, v, bias, seen, scale))
+
+
+@numpy_kernel(_attention)
+def _numpy_attention(query, key, value, *extras, scale, causal, biased):
+    attrs = {"scale": scale, "causal": causal, "biased": biased}
+    if query.dtype.char == "e":
+        return _in_single(_numpy_attention, (query, key, value), extras, attrs)
+    if _count_scores(query, key) <= ATTENTION_BLOCK:
+        return _attention(np, query, key, value, *extras, **attrs)
+    groups, y = _groups(query, key), empty((*query.shape[:-1], value.shape[-1]), query.dtype)
+    q, k, v, grouped = _grouped(query, groups), _grouped(key, 1), _grouped(value, 1), _grouped(y, groups)
+    bias, mask = (_grouped_scores(x, groups) for x in _bias_and_mask(extras, biased))
 
     def work(_, matrices, queries, keys, seen):
         first, rest = (*matrices, slice(None), queries), (*matrices, slice(None), slice(keys))
@@ -251,23 +241,29 @@ def _attention(xp, query, key, value, *extras, scale, causal, biased):
 
 def _attention_back(xp, cotangent, query, key, value, *extras, scale, causal, biased, of_bias):
     """The cotangents of query, key and value, and that of the bias if `of_bias`."""
-    if xp is np and query.dtype.char == "e":
-        attrs = {"scale": scale, "causal": causal, "biased": biased, "of_bias": of_bias}
-        return _in_single(_attention_back, (cotangent, query, key, value), extras, attrs)
-    groups = max(query.shape[2] // max(key.shape[2], 1), 1)
-    g, q = _grouped(xp, cotangent, groups), _grouped(xp, query, groups)
-    k, v = _grouped(xp, key, 1), _grouped(xp, value, 1)
-    bias, mask = (_grouped_scores(x, groups) for x in _bias_and_mask(extras, biased))
-    count = math.prod(q.shape[:-1]) * k.shape[3]
-    if not count:
+    if not _count_scores(query, key):
         return tuple([xp.zeros_like(x) for x in (query, key, value, *extras[:of_bias])])
-    if xp is not np or count <= ATTENTION_BLOCK:
-        seen = _visible(xp, mask, causal, slice(0, q.shape[3]), k.shape[3])
-        of_q, of_k, of_v, of_scores = _attend_back(xp, g, q, k, v, bias, seen, scale)
-        found = _ungrouped(xp, of_q), _ungrouped(xp, of_k[:, :, None]), _ungrouped(xp, of_v[:, :, None])
-        return (*found, _sum_to(xp, of_scores, bias).reshape(extras[0].shape)) if of_bias else found
+    groups = _groups(query, key)
+    g, q, k, v = _grouped(cotangent, groups), _grouped(query, groups), _grouped(key, 1), _grouped(value, 1)
+    bias, mask = (_grouped_scores(x, groups) for x in _bias_and_mask(extras, biased))
+    seen = _visible(xp, mask, causal, slice(0, q.shape[3]), k.shape[3])
+    of_q, of_k, of_v, of_scores = _attend_back(xp, g, q, k, v, bias, seen, scale)
+    found = _ungrouped(of_q), _ungrouped(of_k[:, :, None]), _ungrouped(of_v[:, :, None])
+    return (*found, _sum_to(xp, of_scores, bias).reshape(extras[0].shape)) if of_bias else found
+
+
+@numpy_kernel(_attention_back)
+def _numpy_attention_back(cotangent, query, key, value, *extras, scale, causal, biased, of_bias):
+    attrs = {"scale": scale, "causal": causal, "biased": biased, "of_bias": of_bias}
+    if query.dtype.char == "e":
+        return _in_single(_numpy_attention_back, (cotangent, query, key, value), extras, attrs)
+    if _count_scores(query, key) <= ATTENTION_BLOCK:
+        return _attention_back(np, cotangent, query, key, value, *extras, **attrs)
+    groups = _groups(query, key)
+    g, q, k, v = _grouped(cotangent, groups), _grouped(query, groups), _grouped(key, 1), _grouped(value, 1)
+    bias, mask = (_grouped_scores(x, groups) for x in _bias_and_mask(extras, biased))
     found = np.empty_like(query), np.zeros_like(key), np.zeros_like(value)
-    by_q, by_k, by_v = (_grouped(np, x, n) for x, n in zip(found, (groups, 1, 1), strict=True))
+    by_q, by_k, by_v = (_grouped(x, n) for x, n in zip(found, (groups, 1, 1), strict=True))
 
     def work(total, matrices, queries, keys, seen):
         first, rest = (*matrices, slice(None), queries), (*matrices, slice(None), slice(keys))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import add_into, into, permuted, put
+from ...backends.arrays import add_into, into, numpy_kernel, permuted, put
 from ...backends.numpy.blocks import fill, share_out
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.batching import broadcast_batch, fold
@@ -80,19 +80,27 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
             return put(y, ..., sums[0] if len(sums) == 1 else xp.stack(sums, axis=-1).reshape(y.shape))
 
         return fill(xp, shifted, xp.empty((count, *sizes, outputs), x.dtype), padded(xp, x, paddings))
-    if xp is np:
-        found = find_window(x.shape, window, sizes, outputs, strides, paddings, dilations, groups)
-        return patches.convolve(x, w, found)
     matrices = _patch_matrices(xp, padded(xp, x, paddings), window, strides, dilations, sizes, groups)
     return xp.moveaxis(xp.matmul(matrices, by_group(w, groups)), 0, 1).reshape(count, *sizes, outputs)
 
 
-def _mirrored(a, w, size, strides, paddings, dilations):
+@numpy_kernel(_conv)
+def _numpy_conv(x, w, *, strides, paddings, dilations, groups):
+    windows = strides, paddings, dilations
+    if _is_depthwise(x.shape[-1], groups):
+        return _conv(np, x, w, strides=strides, paddings=paddings, dilations=dilations, groups=groups)
+    sizes = window_sizes(x.shape[1:-1], w.shape[:-2], *windows)
+    return patches.convolve(x, w, find_window(x.shape, w.shape[:-2], sizes, w.shape[-1], *windows, groups))
+
+
+def _mirrored(a, w, size, strides, paddings, dilations, groups):
     """The paddings with which `conv_input` is the convolution of `a` with the mirrored filter.
 
     None if it is not, as with strides, or is slower: it has more outputs to sum, and values of the padding to multiply.
     """
-    if max(strides) > 1 or w.shape[-1] > 2 * w.shape[-2] or 4 * math.prod(size) > 5 * math.prod(a.shape[1:-1]):
+    if groups > 1 or max(strides) > 1 or w.shape[-1] > 2 * w.shape[-2]:
+        return None
+    if 4 * math.prod(size) > 5 * math.prod(a.shape[1:-1]):
         return None
     reach = [(n - 1) * d for n, d in zip(w.shape[:-2], dilations, strict=True)]
     before = [r - p[0] for r, p in zip(reach, paddings, strict=True)]
@@ -100,18 +108,18 @@ def _mirrored(a, w, size, strides, paddings, dilations):
     return tuple(zip(before, after, strict=True)) if min(*before, *after) >= 0 else None
 
 
+def _turned(xp, w):
+    """The mirrored filter, with inputs and outputs exchanged."""
+    space = tuple(range(w.ndim - 2))
+    return permuted(xp.flip(w, axis=space), (*space, w.ndim - 1, w.ndim - 2))
+
+
 def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
+    mirrored = _mirrored(a, w, size, strides, paddings, dilations, groups)
+    if mirrored is not None:
+        return _conv(xp, a, _turned(xp, w), strides=strides, paddings=mirrored, dilations=dilations, groups=1)
     sizes, channels = a.shape[1:-1], w.shape[-2] * groups
-    mirrored = _mirrored(a, w, size, strides, paddings, dilations)
-    if mirrored is not None and groups == 1:
-        space = tuple(range(w.ndim - 2))
-        turned = permuted(xp.flip(w, axis=space), (*space, w.ndim - 1, w.ndim - 2))
-        return _conv(xp, a, turned, strides=strides, paddings=mirrored, dilations=dilations, groups=1)
     depthwise = _is_depthwise(channels, groups)
-    if xp is np and not depthwise:
-        image = (a.shape[0], *size, channels)
-        window = find_window(image, w.shape[:-2], sizes, w.shape[-1], strides, paddings, dilations, groups)
-        return patches.convolve_input(a, w, window)
     kernel = permuted(w.reshape(math.prod(w.shape[:-2]), w.shape[-2], groups, w.shape[-1] // groups), (0, 2, 3, 1))
     keys = taps(w.shape[:-2], strides, dilations, sizes)
 
@@ -135,6 +143,18 @@ def _conv_input(xp, a, w, *, size, strides, paddings, dilations, groups):
     return x[(slice(None), *(slice(p[0], p[0] + n) for n, p in zip(size, paddings, strict=True)))]
 
 
+@numpy_kernel(_conv_input)
+def _numpy_conv_input(a, w, *, size, strides, paddings, dilations, groups):
+    mirrored = _mirrored(a, w, size, strides, paddings, dilations, groups)
+    if mirrored is not None:
+        return _numpy_conv(a, _turned(np, w), strides=strides, paddings=mirrored, dilations=dilations, groups=1)
+    channels, windows = w.shape[-2] * groups, (strides, paddings, dilations)
+    if _is_depthwise(channels, groups):
+        return _conv_input(np, a, w, size=size, strides=strides, paddings=paddings, dilations=dilations, groups=groups)
+    image = (a.shape[0], *size, channels)
+    return patches.convolve_input(a, w, find_window(image, w.shape[:-2], a.shape[1:-1], w.shape[-1], *windows, groups))
+
+
 def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
     sizes, outputs, channels = b.shape[1:-1], b.shape[-1], x.shape[-1]
     if _is_depthwise(channels, groups):
@@ -151,24 +171,32 @@ def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
 
         parts = share_out(met, x.shape[0], b.size * len(keys)) if xp is np else [met(slice(None))]
         return sum(parts).reshape(*size, 1, outputs)
-    if xp is np:
-        window = find_window(x.shape, size, sizes, outputs, strides, paddings, dilations, groups)
-        return patches.convolve_filter(x, b, window)
     matrices = _patch_matrices(xp, padded(xp, x, paddings), size, strides, dilations, sizes, groups)
     w = xp.matmul(matrices.swapaxes(1, 2), by_group(b, groups))
     return xp.moveaxis(w, 0, 1).reshape(*size, channels // groups, outputs)
 
 
+@numpy_kernel(_conv_filter)
+def _numpy_conv_filter(x, b, *, size, strides, paddings, dilations, groups):
+    windows = strides, paddings, dilations
+    if _is_depthwise(x.shape[-1], groups):
+        return _conv_filter(np, x, b, size=size, strides=strides, paddings=paddings, dilations=dilations, groups=groups)
+    return patches.convolve_filter(x, b, find_window(x.shape, size, b.shape[1:-1], b.shape[-1], *windows, groups))
+
+
 def _conv_filters(xp, x, b, *, size, strides, paddings, dilations):
     """`_conv_filter` of each member of a batch, `(members, examples, *space, channels)`."""
     members, channels, outputs = x.shape[0], x.shape[-1], b.shape[-1]
-    if xp is np:
-        window = find_window(x.shape[1:], size, b.shape[2:-1], outputs, strides, paddings, dilations, 1)
-        return patches.convolve_filters(x, b, window)
     x, b = (xp.moveaxis(a, 0, -2).reshape(*a.shape[1:-1], members * a.shape[-1]) for a in (x, b))
     attrs = {"size": size, "strides": strides, "paddings": paddings, "dilations": dilations}
     w = _conv_filter(xp, x, b, groups=members, **attrs)
     return xp.moveaxis(w.reshape(*size, channels, members, outputs), -2, 0)
+
+
+@numpy_kernel(_conv_filters)
+def _numpy_conv_filters(x, b, *, size, strides, paddings, dilations):
+    window = find_window(x.shape[1:], size, b.shape[2:-1], b.shape[-1], strides, paddings, dilations, 1)
+    return patches.convolve_filters(x, b, window)
 
 
 def _join(m, x, axis):

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...backends.arrays import astype, is_half, size_of
+from ...backends.arrays import astype, is_half, numpy_kernel, size_of
 from ...backends.numpy.blocks import by_rows
 from ...backends.numpy.memory import empty
 from ...backends.tuning import BLOCK, SHORT_ROWS
@@ -37,18 +37,19 @@ def _shifted(xp, logits):
 
 
 def _dense(xp, labels, logits):
-    if xp is np and logits.size > BLOCK and labels.shape == logits.shape and logits.ndim > 1:
-        given = [x.reshape(-1, logits.shape[-1]) for x in (labels, logits)]
-        losses = by_rows(lambda part: _dense_of(np, *[x[part] for x in given]), *given[0].shape)
-        return np.concatenate(losses).reshape(logits.shape[:-1])
-    return _dense_of(xp, labels, logits)
-
-
-def _dense_of(xp, labels, logits):
     if is_half(logits):  # logits masked with float16's lowest number would become -inf less the maximum
-        return astype(_dense_of(xp, astype(labels, np.float32), astype(logits, np.float32)), logits.dtype)
+        return astype(_dense(xp, astype(labels, np.float32), astype(logits, np.float32)), logits.dtype)
     z, total = _shifted(xp, logits)
     return (labels * (total[..., None] - z)).sum(axis=-1, dtype=logits.dtype)
+
+
+@numpy_kernel(_dense)
+def _numpy_dense(labels, logits):
+    if logits.size <= BLOCK or labels.shape != logits.shape or logits.ndim < 2:
+        return _dense(np, labels, logits)
+    given = [x.reshape(-1, logits.shape[-1]) for x in (labels, logits)]
+    losses = by_rows(lambda part: _dense(np, *[x[part] for x in given]), *given[0].shape)
+    return np.concatenate(losses).reshape(logits.shape[:-1])
 
 
 def _column(m, g):
@@ -96,12 +97,16 @@ softmax_cross_entropy = opaque(
 
 
 def _sparse(xp, labels, logits):
-    if xp is np and logits.size:
-        return _losses(labels, logits) if logits.size <= BLOCK else _in_blocks(_only_losses, labels, logits)[0]
-    if xp is np:
-        _check(labels, logits.shape[-1])
     z, total = _shifted(xp, logits)
     return total - xp.take_along_axis(z, labels[..., None], axis=-1)[..., 0]
+
+
+@numpy_kernel(_sparse)
+def _numpy_sparse(labels, logits):
+    if logits.size:
+        return _losses(labels, logits) if logits.size <= BLOCK else _in_blocks(_only_losses, labels, logits)[0]
+    _check(labels, logits.shape[-1])
+    return _sparse(np, labels, logits)
 
 
 def _losses(labels, logits, out=None):
@@ -220,10 +225,13 @@ def _sparse_vjp(m, g, labels, logits):
 
 
 def _sparse_slope(xp, labels, logits):
-    if xp is np and logits.size:
-        return _in_blocks(_with_slope, labels, logits)[1]
     e = xp.exp(_less_largest(xp, logits))
     return e / e.sum(axis=-1, keepdims=True) - astype(labels[..., None] == xp.arange(logits.shape[-1]), e.dtype)
+
+
+@numpy_kernel(_sparse_slope)
+def _numpy_sparse_slope(labels, logits):
+    return _in_blocks(_with_slope, labels, logits)[1] if logits.size else _sparse_slope(np, labels, logits)
 
 
 def _softmax_change(m, logits, t):

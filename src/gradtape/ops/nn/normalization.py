@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from ...backends.arrays import into
+from ...backends.arrays import into, numpy_kernel, row_dots
 from ...backends.numpy.blocks import by_rows
 from ...backends.numpy.memory import empty
 from ...backends.numpy.sums import row_summer, sum_rows
@@ -34,17 +34,17 @@ from ...engine.registry.op import JointRule, sample
 from ..arrays.structure import sum_of
 
 _SMOOTH = FLOAT | NARROW
-def _dots(xp, a, b):
-    """The inner product of each row of `a` with that of `b`, as a column."""
-    return np.vecdot(a, b)[:, None] if xp is np else (a * b).sum(axis=-1, keepdims=True)
-
-
 def _normalised(xp, x, sums, epsilon, out=None):
     """The normalized rows of a matrix, in `out` or newly allocated, and the column r; `sums` sums rows."""
     mean = sums(x) / x.shape[1]
     z = x - mean if out is None else np.subtract(x, mean, out=out)
-    r = 1 / xp.sqrt(_dots(xp, z, z) / x.shape[1] + epsilon)
+    r = 1 / xp.sqrt(row_dots(xp, z, z) / x.shape[1] + epsilon)
     return into(xp.multiply, z, r), r
+
+
+def _has_blocks(xp, x):
+    """Whether a kernel computes with blocks of `x` on all cores: with a large NumPy array."""
+    return xp is np and x.size > BLOCK
 
 
 def _summer(xp, x):
@@ -61,7 +61,7 @@ def _layer_norm(xp, x, scale, shift, *, epsilon):
         z, _ = _normalised(xp, rows[part], sums, epsilon, out)
         return into(xp.add, into(xp.multiply, z, scale), shift)
 
-    if xp is not np or rows.size <= BLOCK:
+    if not _has_blocks(xp, x):
         return work(slice(None)).reshape(x.shape)
     y = empty(rows.shape, x.dtype)
     by_rows(lambda part: work(part, y[part]), *rows.shape)
@@ -80,11 +80,11 @@ def _layer_norm_back(xp, cotangent, x, scale, *, epsilon):
         weighed = sum_of(xp, g * z, axis=(0,))
         u = g * scale
         means = sums(u) / n
-        z = into(xp.multiply, z, _dots(xp, u, z) / n)
+        z = into(xp.multiply, z, row_dots(xp, u, z) / n)
         u = into(xp.subtract, into(xp.subtract, u, means), z)
         return into(xp.multiply, u, r), weighed, sum_of(xp, g, axis=(0,))
 
-    if xp is not np or rows.size <= BLOCK:
+    if not _has_blocks(xp, x):
         of_x, *others = work(slice(None))
         return of_x.reshape(x.shape), *others
     of_x = empty(rows.shape, x.dtype)
@@ -233,7 +233,7 @@ def _normalization(xp, x, mean, variance, scale, shift, *, epsilon):
     r = 1 / xp.sqrt(variance + epsilon)
     if _has_columns(x, mean):
         return _row_normalization(xp, x, mean, r, scale, shift)
-    if xp is np and x.size > BLOCK:
+    if _has_blocks(xp, x):
         return _in_steps(x, [(np.subtract, mean), (np.multiply, r * scale), (np.add, shift)])
     return into(xp.add, into(xp.multiply, x - mean, r * scale), shift)
 
@@ -249,7 +249,7 @@ def _row_normalization(xp, x, mean, r, scale, shift):
         # A row and a column take two to three times as long to multiply `d` by as the matrix of their products.
         np.add(np.multiply(d, np.dot(rs[part], scale), out=d), shift, out=d)
 
-    if x.size > BLOCK:
+    if _has_blocks(xp, x):
         by_rows(work, *rows.shape)
     else:
         work(slice(None))
@@ -262,7 +262,7 @@ def _normalization_back(xp, cotangent, x, mean, variance, scale, *, epsilon):
     if _has_columns(x, mean):
         return _row_normalization_back(xp, cotangent, x, mean, r, scale)
     factor = r * scale
-    if xp is np and x.size > BLOCK:
+    if _has_blocks(xp, x):
         of_x, weighed, of_shift = _channel_normalization_back(cotangent, x, mean, factor)
     else:
         axes = tuple(range(x.ndim - 1))
@@ -299,11 +299,11 @@ def _row_normalization_back(xp, cotangent, x, mean, r, scale):
     def work(part):
         g, r = gs[part], rs[part]
         u, z = g * scale, into(xp.multiply, rows[part] - means[part], r)
-        of_variance, of_mean = _dots(xp, u, z) * r * r * -0.5, -r * sums(u)
+        of_variance, of_mean = row_dots(xp, u, z) * r * r * -0.5, -r * sums(u)
         of_x = into(xp.multiply, u, r)
         return of_x, of_mean, of_variance, sum_of(xp, into(xp.multiply, z, g), axis=(0,)), sum_of(xp, g, axis=(0,))
 
-    if xp is not np or rows.size <= BLOCK:
+    if not _has_blocks(xp, x):
         of_x, of_mean, of_variance, *of_rows = work(slice(None))
     else:
         of_x = empty(rows.shape, x.dtype)
@@ -415,7 +415,7 @@ normalization_back = opaque(
 
 
 def _channel_affine(xp, x, centre, factor, shift):
-    if xp is np and x.size > BLOCK:
+    if _has_blocks(xp, x):
         return _in_steps(x, [(np.subtract, centre), (np.multiply, factor), (np.add, shift)])
     return into(xp.add, into(xp.multiply, x - centre, factor), shift)
 
@@ -445,8 +445,17 @@ channel_affine = opaque(
 
 
 def _moments(xp, x, *, axis, keepdims=True):
+    n = math.prod(x.shape[i] for i in axis)
+    mean = sum_of(xp, x, axis=axis, keepdims=True) / n
+    d = x - mean
+    variance = sum_of(xp, into(xp.multiply, d, d), axis=axis, keepdims=keepdims) / n
+    return mean if keepdims else mean.reshape(variance.shape), variance
+
+
+@numpy_kernel(_moments)
+def _numpy_moments(x, *, axis, keepdims=True):
     shape = x.shape
-    if xp is np and 0 < x.size <= BLOCK and x.dtype.char in "fd":
+    if 0 < x.size <= BLOCK and x.dtype.char in "fd":
         if _of_rows(shape, axis):
             rows, n = x.reshape(-1, shape[-1]), x.dtype.type(shape[-1])
             sums, kept = row_summer(shape[-1], x.dtype), shape[:-1] + (1,) * keepdims
@@ -459,15 +468,12 @@ def _moments(xp, x, *, axis, keepdims=True):
             mean = sum_rows(rows) / n
             d = rows - mean
             return mean, sum_rows(np.multiply(d, d, out=d)) / n
-    n = math.prod(shape[i] for i in axis)
-    if xp is np and x.size > BLOCK and (_of_channels(shape, axis) or _of_rows(shape, axis)):
-        found = (_row_moments if axis[0] else _channel_moments)(x, x.dtype.type(n))
+    if x.size > BLOCK and (_of_channels(shape, axis) or _of_rows(shape, axis)):
+        n = x.dtype.type(math.prod(shape[i] for i in axis))
+        found = (_row_moments if axis[0] else _channel_moments)(x, n)
         kept = [1 if i in axis else size for i, size in enumerate(shape) if keepdims or i not in axis]
         return tuple(a.reshape(kept) for a in found)
-    mean = sum_of(xp, x, axis=axis, keepdims=True) / n
-    d = x - mean
-    variance = sum_of(xp, into(xp.multiply, d, d), axis=axis, keepdims=keepdims) / n
-    return mean if keepdims else mean.reshape(variance.shape), variance
+    return _moments(np, x, axis=axis, keepdims=keepdims)
 
 
 def _of_channels(shape, axis):
@@ -485,7 +491,7 @@ def _row_moments(x, n):
     def work(part):
         mean = sums(rows[part]) / n
         d = np.subtract(rows[part], mean, out=empty(rows[part].shape, x.dtype))
-        return mean, _dots(np, d, d) / n
+        return mean, row_dots(np, d, d) / n
 
     return map(np.concatenate, zip(*by_rows(work, *rows.shape), strict=True))
 
