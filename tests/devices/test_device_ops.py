@@ -233,6 +233,13 @@ def test_a_dtype_that_the_library_refuses_is_no_reason_to_compute_others_on_the_
     MODULE.by_way_of_host.discard("exp")
 
 
+def test_a_formula_that_takes_one_launch_is_not_computed_in_steps():
+    def in_one_launch(labels, logits):
+        return None
+
+    assert MODULE.kernels_of("sigmoid_cross_entropy", in_one_launch).of_floats is in_one_launch
+
+
 def test_bad_arguments_are_the_users_not_the_librarys(gpu):
     before = set(MODULE.by_way_of_host)
     with pytest.raises(tf.errors.InvalidArgumentError):

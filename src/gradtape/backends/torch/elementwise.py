@@ -63,8 +63,7 @@ def fused_kernels() -> dict[str, Callable[..., Any]]:
         "elu": f.elu, "erf": t.erf if _erf_of_tiny_numbers_is_exact() else _erf, "erfc": t.erfc,
         "erfinv": t.erfinv, "gelu": _gelu,
         "gelu_tanh": lambda x: f.gelu(x, approximate="tanh"), "log_sigmoid": f.logsigmoid, "pow": t.pow,
-        "relu": t.relu, "rsqrt": t.rsqrt, "selu": f.selu, "sigmoid": t.sigmoid,
-        "sigmoid_cross_entropy": _sigmoid_cross_entropy, "silu": f.silu,
+        "relu": t.relu, "rsqrt": t.rsqrt, "selu": f.selu, "sigmoid": t.sigmoid, "silu": f.silu,
         "softplus": lambda x: f.softplus(x, threshold=40.0),
     }  # fmt: skip
 
@@ -96,6 +95,10 @@ def _sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     """Computes max(x, 0) - x z + log(1 + exp(-|x|)), without new memory for each step."""
     loss = torch().addcmul(logits.clamp_min(0), logits, labels, value=-1)
     return loss.add_(logits.abs().neg_().exp_().log1p_())
+
+
+# Kernels of several steps for the host: a GPU computes the formula in one launch.
+_IN_STEPS = {"sigmoid_cross_entropy": _sigmoid_cross_entropy}
 
 
 def _zero_where(g: Any, product: Any) -> Any:
@@ -188,7 +191,7 @@ def forward_kernel(name: str, formula: _Formula, arity: int) -> Callable[..., An
     """
     if name in _SLOWER_ON_HOST or (name in _SLOWER_UNLESS_HALF and not _is_half(formula)) or not can_import():
         return None
-    function = fused_kernels().get(name) or compile_steps(formula)
+    function = fused_kernels().get(name) or _IN_STEPS.get(name) or compile_steps(formula)
     if function is _erf and formula is not None and formula.inputs[0].dtype == np.float32:
         return None  # NumPy computes it in half of the time
     return None if function is None else on_arrays(function, arity)
