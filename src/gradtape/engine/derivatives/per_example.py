@@ -111,10 +111,11 @@ class ExampleTensor(TransparentProxy):
 
     def apart(self) -> BatchedTensor:
         """Expands to one cotangent per example, with zeros in the rows of the others."""
-        count = self.examples.count
-        own = np.repeat(np.eye(count, dtype=bool), self.dims[0] // count, axis=1)
-        mask = Tensor(own.reshape(count, self.dims[0], *(1,) * (len(self.dims) - 1)))
-        return BatchedTensor(ops.masked(mask, self.value), self.examples.apart_at)  # selects: 0 times inf is not 0
+        count, (rows, *rest) = self.examples.count, self.dims
+        each = ops.reshape(self.value, shape=(count, rows // count, *rest))
+        # Of all pairs of examples, every `count + 1`-th is an example with itself. Zeros stay where others are infinite.
+        pairs = ops.place(each, key=(slice(None, None, count + 1),), shape=(count * count, *each.dims[1:]))
+        return BatchedTensor(ops.reshape(pairs, shape=(count, rows, *rest)), self.examples.apart_at)
 
 
 class DeferredReduction(Proxy):
