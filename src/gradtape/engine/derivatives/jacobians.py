@@ -109,19 +109,19 @@ def _rows_by_examples(
     time of one: for the residuals of a fit, or a network's outputs, with respect to parameters.
     """
     count, *rest = target.dims
-    entries, level = math.prod(rest), dispatch.next_level()
+    entries = math.prod(rest)
     identity = np.zeros((entries, count, entries), target.dtype.numpy)
     identity[np.arange(entries), :, np.arange(entries)] = factor
     cotangent = Tensor(identity.reshape(entries, *target.dims) if rest else identity.reshape(count), target.dtype)
-    examples = Examples(count, max_bytes=max_bytes)
-    seed = ExampleTensor(BatchedTensor(cotangent, level) if rest else cotangent, examples)
+    examples = Examples(count, entries=entries if rest else None, max_bytes=max_bytes)
+    seed = ExampleTensor(BatchedTensor(cotangent, examples.entries_at) if rest else cotangent, examples)
 
     def rows(g: OptionalGradient, source: Differentiable) -> Tensor | None:
         if g is None:
             return None
         found = stacked(g, examples)
         if rest:
-            by_entry = leave(found, level, entries)  # entries, examples, the source's axes
+            by_entry = ops.reshape(found, shape=(entries, count, *source.dims))
             found = ops.reshape(exchanged(ops, by_entry), shape=(*target.dims, *source.dims))
         return found
 

@@ -42,15 +42,28 @@ class TooManyBytes(Exception):
 class Examples:
     """The number of examples, the batching levels, and whether reductions over examples are deferred.
 
+    Each example may have several cotangents, one for each of its `entries`: a batch at the level `entries_at`, which
+    joins that of the examples where these go apart, as ops on one batch take less time than on a batch of batches.
     An op that would need more than `max_bytes` for one zero-padded cotangent per example raises `TooManyBytes`.
     """
 
-    def __init__(self, count: int, sums_wait: bool = False, max_bytes: int | None = None) -> None:
-        self.count = count
+    def __init__(
+        self, count: int, sums_wait: bool = False, entries: int | None = None, max_bytes: int | None = None
+    ) -> None:
+        self.count, self.entries = count, entries
+        self.entries_at = dispatch.next_level()
         self.apart_at = dispatch.next_level()
         self.level = dispatch.next_level()
         self.sums_wait = sums_wait
         self.max_bytes = max_bytes
+
+    def joined(self, y: Tensor) -> Tensor:
+        """Makes one batch of the examples and their entries."""
+        if self.entries is None:
+            return y
+        by_entry = leave(leave(y, self.apart_at, self.count), self.entries_at, self.entries)
+        shape = (self.entries * self.count, *by_entry.dims[2:])
+        return BatchedTensor(ops.reshape(by_entry, shape=shape), self.apart_at)
 
 
 class ExampleTensor(TransparentProxy):
@@ -90,8 +103,10 @@ class ExampleTensor(TransparentProxy):
             return DeferredReduction(op, own, attrs, self.examples)
         result = dispatch.run(op, own, attrs)
         if type(result) is not tuple:
-            return result
-        return tuple(self._together(y) if k in sums.kept else y for k, y in enumerate(result))
+            return self.examples.joined(result)
+        return tuple(
+            self._together(y) if k in sums.kept else self.examples.joined(y) for k, y in enumerate(result)
+        )
 
     def _of_each(self, x: Tensor) -> BatchedTensor:
         """Splits the rows by example, as a batch."""
@@ -109,13 +124,14 @@ class ExampleTensor(TransparentProxy):
         if limit is not None and size * math.prod(self.dims) > limit:
             raise TooManyBytes
 
-    def apart(self) -> BatchedTensor:
+    def apart(self) -> Tensor:
         """Expands to one cotangent per example, with zeros in the rows of the others."""
         count, (rows, *rest) = self.examples.count, self.dims
         each = ops.reshape(self.value, shape=(count, rows // count, *rest))
         # Of all pairs of examples, every `count + 1`-th is an example with itself. Zeros stay where others are infinite.
         pairs = ops.place(each, key=(slice(None, None, count + 1),), shape=(count * count, *each.dims[1:]))
-        return BatchedTensor(ops.reshape(pairs, shape=(count, rows, *rest)), self.examples.apart_at)
+        apart = BatchedTensor(ops.reshape(pairs, shape=(count, rows, *rest)), self.examples.apart_at)
+        return self.examples.joined(apart)
 
 
 class DeferredReduction(Proxy):
@@ -204,7 +220,8 @@ def stacked(g: Tensor | IndexedSlices, examples: Examples, waiting: bool = False
     found: Tensor = materialize(ops, g)
     if type(found) is DeferredReduction:
         return found if waiting else leave(found.made(), examples.apart_at, examples.count)
-    return leave(found.apart() if type(found) is ExampleTensor else found, examples.apart_at, examples.count)
+    apart = found.apart() if type(found) is ExampleTensor else found
+    return leave(apart, examples.apart_at, examples.count * (examples.entries or 1))
 
 
 def _norms(g: Tensor) -> Tensor:
