@@ -1,5 +1,7 @@
 """Forward, automatic and sparse Jacobians: the same numbers as by rows."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -373,10 +375,24 @@ def test_rows_of_many_examples_equal_those_of_single_sweeps(max_bytes):
         hidden = tf.nn.softmax(x @ a + b) * tf.gather(table, labels)
         apart = tf.reduce_sum(hidden, 1)
         together = apart - tf.reduce_mean(apart)  # combines the examples
-    for y in (apart, together):
+        pairs = hidden[:, :2] * tf.reverse(hidden, [0])[:, 1:3]
+    for y in (apart, together, pairs):
         expected = tape.jacobian(y, sources, experimental_use_pfor=False)
         for found, own in zip(tape.jacobian(y, sources, max_bytes=max_bytes), expected, strict=True):
             np.testing.assert_allclose(found, own, rtol=1e-9, atol=1e-12)
+
+
+def test_rows_of_examples_in_chunks_take_little_memory():
+    x, scale = tf.constant(RNG.normal(size=(1000, 8))), tf.Variable(RNG.normal(size=8))
+    with tf.GradientTape(persistent=True) as tape:
+        mean = tf.reduce_mean(tf.square(tf.tanh(x) * scale), 0)  # its derivative is an array for each row
+        y = tf.reduce_sum(x * mean, 1)
+    tracemalloc.start()
+    found = tape.jacobian(y, scale, max_bytes=1 << 17)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 24  # at once: 64 MB for each array
+    np.testing.assert_allclose(found, tape.jacobian(y, scale), rtol=1e-9, atol=1e-12)
 
 
 def test_an_infinite_row_of_many_does_not_change_the_others():

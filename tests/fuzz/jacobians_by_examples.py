@@ -42,9 +42,10 @@ def disagreements(seed: int) -> list[str]:
     if not np.all(np.isfinite(y.numpy())):
         return []
     expected = tape.jacobian(y, sources, experimental_use_pfor=False)
+    limit = int(rng.choice([64, 256, 1024, 4096]))
     ways = {
         "eagerly": lambda: tape.jacobian(y, sources),
-        "in chunks": lambda: tape.jacobian(y, sources, max_bytes=512),
+        f"in chunks of {limit} bytes": lambda: tape.jacobian(y, sources, max_bytes=limit),
         "in a function": tf.function(lambda: _jacobian(target, sources), autograph=False),
         "under a tape": lambda: _under_a_tape(target, sources),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from ...core import logger
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
-from ..registry.batching import BatchedTensor, batched_identity, exchanged, leave
+from ..registry.batching import BatchedTensor, batched_identity, exchanged
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
@@ -20,7 +19,7 @@ from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable, zeros
 from .jacobian_modes import concatenate, has_users_rules, jacobians_by_columns, ranges, rows_of
-from .per_example import Examples, ExampleTensor, TooManyBytes, stacked
+from .per_example import Examples, ExampleTensor, stacked
 
 _DEPENDENT_ROWS = (
     "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a sum over "
@@ -65,18 +64,15 @@ def _rows_of_jacobian(
     """For each source, the cotangents of all entries of the target, stacked in its shape; None without a path."""
     if not target.dtype.differentiable:
         return [None] * len(sources)
-    rows = math.prod(target.dims)
+    count = rows = math.prod(target.dims)
     tape._sweeps += rows
-    chunks = list(ranges(rows, (target, *sources), max_bytes))
+    each, sweep = 1, _rows_from
     if _is_worth_splitting(tape, target, sources, max_bytes):
-        with contextlib.suppress(TooManyBytes), tape.retained(len(chunks) > 1):
-            return _rows_by_examples(tape, target, sources, factor, None if len(chunks) == 1 else max_bytes)
+        count, each, sweep = target.dims[0], rows // target.dims[0], _rows_of_examples
     parts: list[list[Tensor | None]] = []
-    for start, stop in chunks:
-        with tape.retained(stop < rows):
-            identity = batched_identity(target, start, stop, factor)
-            found = tape.vjp([target], [identity], sources)
-        parts.append([None if g is None else rows_of(g, identity) for g in found])
+    for start, stop in ranges(count, (target, *sources), max_bytes // each):
+        with tape.retained(stop < count):
+            parts.append(sweep(tape, target, sources, factor, start, stop))
     if not parts:  # a target without entries: a sweep shows which sources it depends on
         links = tape.vjp([target], [zeros(target.dims, target.dtype)], sources)
         return [
@@ -88,22 +84,31 @@ def _rows_of_jacobian(
     ]
 
 
+def _rows_from(
+    tape: Tape, target: Differentiable, sources: Sequence[Differentiable], factor: complex, start: int, stop: int
+) -> list[Tensor | None]:
+    """The rows of the Jacobian for entries `start` to `stop` of the target, by one sweep."""
+    identity = batched_identity(target, start, stop, factor)
+    return [None if g is None else rows_of(g, identity) for g in tape.vjp([target], [identity], sources)]
+
+
 def _is_worth_splitting(tape: Tape, target: Differentiable, sources: Sequence[Differentiable], max_bytes: int) -> bool:
-    """Whether the rows are long enough for `_rows_by_examples`, whose cotangents fit into `max_bytes`.
+    """Whether to use `_rows_of_examples`: the rows are long enough, and those of one example fit in `max_bytes`.
 
     A user's rule must not take part: it may map the zeros that stand for other examples to other numbers.
     """
-    count, rows = target.dims[0] if target.dims else 0, math.prod(target.dims)
-    longest = max(math.prod(x.dims) for x in (target, *sources))
-    if count < 2 or rows * longest < EXAMPLES_MIN or rows * rows // count * target.dtype.size > max_bytes:
+    count, *rest = target.dims or (0,)
+    lengths = [math.prod(x.dims) for x in (target, *sources)]
+    if count < 2 or lengths[0] * max(lengths) < EXAMPLES_MIN or not lengths[0]:
         return False
-    return not has_users_rules(tape)
+    widest = max(n * x.dtype.size for n, x in zip(lengths, (target, *sources), strict=True))
+    return math.prod(rest) * widest <= max_bytes and not has_users_rules(tape)
 
 
-def _rows_by_examples(
-    tape: Tape, target: Differentiable, sources: Sequence[Differentiable], factor: complex, max_bytes: int | None
+def _rows_of_examples(
+    tape: Tape, target: Differentiable, sources: Sequence[Differentiable], factor: complex, start: int, stop: int
 ) -> list[Tensor | None]:
-    """The rows of the Jacobian, with the first axis of the target as examples that need not depend on each other.
+    """The rows of the Jacobian for examples `start` to `stop`, which are the target's entries along its first axis.
 
     The cotangents of all examples share one array until an op combines them, so the sweep for `n` examples takes the
     time of one: for the residuals of a fit, or a network's outputs, with respect to parameters.
@@ -113,7 +118,7 @@ def _rows_by_examples(
     identity = np.zeros((entries, count, entries), target.dtype.numpy)
     identity[np.arange(entries), :, np.arange(entries)] = factor
     cotangent = Tensor(identity.reshape(entries, *target.dims) if rest else identity.reshape(count), target.dtype)
-    examples = Examples(count, entries=entries if rest else None, max_bytes=max_bytes)
+    examples = Examples(count, entries=entries if rest else None, start=start, stop=stop)
     seed = ExampleTensor(BatchedTensor(cotangent, examples.entries_at) if rest else cotangent, examples)
 
     def rows(g: OptionalGradient, source: Differentiable) -> Tensor | None:
@@ -121,8 +126,7 @@ def _rows_by_examples(
             return None
         found = stacked(g, examples)
         if rest:
-            by_entry = ops.reshape(found, shape=(entries, count, *source.dims))
-            found = ops.reshape(exchanged(ops, by_entry), shape=(*target.dims, *source.dims))
+            found = exchanged(ops, ops.reshape(found, shape=(entries, stop - start, *source.dims)))
         return found
 
     return list(map(rows, tape.vjp([target], [seed], sources), sources))

@@ -35,35 +35,41 @@ _unknown: set[str] = set()
 _FEW_BYTES = 1 << 24  # chunk size of per-example gradients when only their norms are requested
 
 
-class TooManyBytes(Exception):
-    """One cotangent per example would take more bytes than allowed."""
-
-
 class Examples:
     """The number of examples, the batching levels, and whether reductions over examples are deferred.
 
-    Each example may have several cotangents, one for each of its `entries`: a batch at the level `entries_at`, which
-    joins that of the examples where these go apart, as ops on one batch take less time than on a batch of batches.
-    An op that would need more than `max_bytes` for one zero-padded cotangent per example raises `TooManyBytes`.
+    Examples from `start` to `stop` get cotangents of their own, so that these fit into memory; by default all do. Each
+    may have several, one for each of its `entries`: a batch at the level `entries_at`. It joins that of the examples
+    where they go apart, because an op on one batch takes less time than on a batch of batches.
     """
 
     def __init__(
-        self, count: int, sums_wait: bool = False, entries: int | None = None, max_bytes: int | None = None
+        self, count: int, sums_wait: bool = False, entries: int | None = None, start: int = 0, stop: int | None = None
     ) -> None:
-        self.count, self.entries = count, entries
+        self.count = count
+        self.start, self.stop = start, count if stop is None else stop
+        self.entries = entries
         self.entries_at = dispatch.next_level()
         self.apart_at = dispatch.next_level()
         self.level = dispatch.next_level()
         self.sums_wait = sums_wait
-        self.max_bytes = max_bytes
+
+    @property
+    def size(self) -> int:
+        """The number of cotangents once the examples are apart."""
+        return (self.stop - self.start) * (1 if self.entries is None else self.entries)
+
+    def split(self, x: Tensor) -> Tensor:
+        """Gives the rows of each example, from `start` to `stop`, an axis of their own."""
+        each = ops.reshape(x, shape=(self.count, x.dims[0] // self.count, *x.dims[1:]))
+        return each if self.stop - self.start == self.count else each[self.start : self.stop]
 
     def joined(self, y: Tensor) -> Tensor:
         """Makes one batch of the examples and their entries."""
         if self.entries is None:
             return y
-        by_entry = leave(leave(y, self.apart_at, self.count), self.entries_at, self.entries)
-        shape = (self.entries * self.count, *by_entry.dims[2:])
-        return BatchedTensor(ops.reshape(by_entry, shape=shape), self.apart_at)
+        by_entry = leave(leave(y, self.apart_at, self.stop - self.start), self.entries_at, self.entries)
+        return BatchedTensor(ops.reshape(by_entry, shape=(self.size, *by_entry.dims[2:])), self.apart_at)
 
 
 class ExampleTensor(TransparentProxy):
@@ -87,7 +93,6 @@ class ExampleTensor(TransparentProxy):
             return tuple(map(self._like, result)) if type(result) is tuple else self._like(result)
         if rows is not None:
             return self._added_up(op, values, attrs, rows)
-        self._check_size()
         if op.name not in _unknown:
             _unknown.add(op.name)
             logger.info("gradients of single examples: op %s gets the examples apart", op.name)
@@ -110,28 +115,26 @@ class ExampleTensor(TransparentProxy):
 
     def _of_each(self, x: Tensor) -> BatchedTensor:
         """Splits the rows by example, as a batch."""
-        count = self.examples.count
-        shape = (count, x.dims[0] // count, *x.dims[1:])
-        return BatchedTensor(ops.reshape(x, shape=shape), self.examples.apart_at)
+        return BatchedTensor(self.examples.split(x), self.examples.apart_at)
 
     def _together(self, x: BatchedTensor) -> Tensor:
-        return self._like(ops.reshape(x.value, shape=(x.size * x.dims[0], *x.dims[1:])))
-
-    def _check_size(self) -> None:
-        limit, size, inner = self.examples.max_bytes, self.examples.count * self.dtype.size, self.value
-        while isinstance(inner, BatchedTensor):
-            size, inner = size * inner.size, inner.value
-        if limit is not None and size * math.prod(self.dims) > limit:
-            raise TooManyBytes
+        """The inverse of `_of_each`; the rows of other examples are not needed, and 0."""
+        first, count, each = self.examples.start, self.examples.count, x.dims[0]
+        rows = ops.reshape(x.value, shape=(x.size * each, *x.dims[1:]))
+        if x.size < count:
+            key = (slice(first * each, (first + x.size) * each),)
+            rows = ops.place(rows, key=key, shape=(count * each, *x.dims[1:]))
+        return self._like(rows)
 
     def apart(self) -> Tensor:
         """Expands to one cotangent per example, with zeros in the rows of the others."""
-        count, (rows, *rest) = self.examples.count, self.dims
-        each = ops.reshape(self.value, shape=(count, rows // count, *rest))
+        first, count = self.examples.start, self.examples.count
+        own = self.examples.split(self.value)
+        size, each, *rest = own.dims
         # Of all pairs of examples, every `count + 1`-th is an example with itself. Zeros stay where others are infinite.
-        pairs = ops.place(each, key=(slice(None, None, count + 1),), shape=(count * count, *each.dims[1:]))
-        apart = BatchedTensor(ops.reshape(pairs, shape=(count, rows, *rest)), self.examples.apart_at)
-        return self.examples.joined(apart)
+        pairs = ops.place(own, key=(slice(first, None, count + 1),), shape=(size * count, each, *rest))
+        found = BatchedTensor(ops.reshape(pairs, shape=(size, count * each, *rest)), self.examples.apart_at)
+        return self.examples.joined(found)
 
 
 class DeferredReduction(Proxy):
@@ -220,8 +223,7 @@ def stacked(g: Tensor | IndexedSlices, examples: Examples, waiting: bool = False
     found: Tensor = materialize(ops, g)
     if type(found) is DeferredReduction:
         return found if waiting else leave(found.made(), examples.apart_at, examples.count)
-    apart = found.apart() if type(found) is ExampleTensor else found
-    return leave(apart, examples.apart_at, examples.count * (examples.entries or 1))
+    return leave(found.apart() if type(found) is ExampleTensor else found, examples.apart_at, examples.size)
 
 
 def _norms(g: Tensor) -> Tensor:
