@@ -25,9 +25,9 @@ _DEPENDENT_ROWS = (
     "batch_jacobian: rows of the target depend on other rows of the source (as with batch normalisation or a sum over "
     "the batch), so there is no Jacobian for each row."
 )
-# Entries of all rows, each as long as the target or a source: chunks of rows against examples: 0.9 for 2**10, 1.0 for
-# 2**12, 1.1 to 1.2 for 2**14 and 1.5 to 1.8 for 2**16 if the rows are independent; 3.8 for a network with 128 examples
-# of 2 entries. If an op combines them: 0.9 to 1.3 for 2**14.
+# Examples times the length of the target or the longest source. Chunks of rows against examples take for networks, fits
+# and elementwise functions 0.5 to 0.8 of the time for 2**13, 0.7 to 1.1 for 2**14 and 1.2 to 4 for 2**16; if an op
+# combines the examples, 0.8 to 1.1.
 EXAMPLES_MIN = 1 << 14
 CHUNK_BYTES = 1 << 30  # rows are computed together while each array of their cotangents fits in this
 
@@ -93,13 +93,13 @@ def _rows_from(
 
 
 def _is_worth_splitting(tape: Tape, target: Differentiable, sources: Sequence[Differentiable], max_bytes: int) -> bool:
-    """Whether to use `_rows_of_examples`: the rows are long enough, and those of one example fit in `max_bytes`.
+    """Whether to use `_rows_of_examples`: there are enough examples, and the rows of one of them fit in `max_bytes`.
 
     A user's rule must not take part: it may map the zeros that stand for other examples to other numbers.
     """
     count, *rest = target.dims or (0,)
     lengths = [math.prod(x.dims) for x in (target, *sources)]
-    if count < 2 or lengths[0] * max(lengths) < EXAMPLES_MIN or not lengths[0]:
+    if count < 2 or count * max(lengths) < EXAMPLES_MIN or not lengths[0]:
         return False
     widest = max(n * x.dtype.size for n, x in zip(lengths, (target, *sources), strict=True))
     return math.prod(rest) * widest <= max_bytes and not has_users_rules(tape)
