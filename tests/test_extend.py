@@ -44,6 +44,19 @@ def test_an_elementwise_op_has_everything(forget):
     np.testing.assert_allclose(acc.jvp(y), [0.6, 0.0], rtol=1e-6)
 
 
+def test_a_rule_cannot_read_the_cotangents_of_many_examples(forget):
+    doubled = extend.opaque(
+        "doubled_by_value", lambda xp, x: 2 * x, vjp=lambda m, g, x: m.constant(2 * g.array),
+        samples=[extend.sample((2, 3))],
+    )  # fmt: skip
+    x = tf.Variable(np.linspace(1.0, 2.0, 200))
+    with tf.GradientTape(persistent=True) as tape:
+        y = doubled(x * x)
+    for compute in (lambda: tape.jacobian(y, x), lambda: tape.gradient(y, x, per="example")):
+        with pytest.raises(TypeError, match="is not known"):
+            compute()
+
+
 def test_masks_and_one(forget):
     gate = extend.elementwise(
         "gate", lambda xp, a, b: xp.where(b > 0, a, xp.zeros_like(a)), da=extend.Mask(lambda b: b > 0), db=None,

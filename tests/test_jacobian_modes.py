@@ -415,3 +415,18 @@ def test_users_rules_see_the_cotangents_of_single_rows():
     with tf.GradientTape() as tape:
         y = shifted(x * x)
     np.testing.assert_allclose(tape.jacobian(y, x), (np.eye(200) + 1) * 2 * x.numpy())
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [lambda dy: tf.constant(dy.numpy() * 3), lambda dy: dy * 3 if tf.reduce_sum(dy) > 0 else dy * 5],
+    ids=["NumPy", "a condition"],
+)
+def test_rules_that_read_cotangents_get_those_of_one_row(rule):
+    tripled = tf.custom_gradient(lambda x: (x * 3, rule))
+    x = tf.Variable(RNG.normal(size=200))
+    with tf.GradientTape(persistent=True) as tape:
+        y = tripled(x * x)
+    expected = np.diag(6 * x.numpy())
+    np.testing.assert_allclose(tape.jacobian(y, x), expected)
+    np.testing.assert_allclose(tape.gradient(y, x, per="example"), expected)

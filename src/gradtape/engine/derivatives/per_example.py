@@ -19,7 +19,7 @@ from ...core import logger
 from ...core.dtypes import DType, float32
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.batching import BatchedTensor, Proxy, TransparentProxy, leave
+from ..registry.batching import BatchedTensor, NeedsValue, Proxy, TransparentProxy, leave
 from ..registry.cotangents import materialize
 from ..registry.examples import KeptRows, SummedRows
 from ..registry.families import conjugate
@@ -81,6 +81,14 @@ class ExampleTensor(TransparentProxy):
         super().__init__(value, examples.level)
         self.examples = examples
 
+    def __getattr__(self, name: str) -> Any:
+        if name == "array":
+            raise NeedsValue("the value of a cotangent is not known: it stands for those of many examples")
+        return object.__getattribute__(self, name)  # raises AttributeError
+
+    def __bool__(self) -> bool:
+        return bool(self.array)
+
     def interpret(self, op: OpLike, inputs: Tensors, attrs: Attrs) -> Any:
         """Runs `op` on all rows at once, on the rows of each example, or on one zero-padded cotangent per example."""
         flags = list(map(self._is_alike, inputs))
@@ -131,7 +139,7 @@ class ExampleTensor(TransparentProxy):
         first, count = self.examples.start, self.examples.count
         own = self.examples.split(self.value)
         size, each, *rest = own.dims
-        # Of all pairs of examples, every `count + 1`-th is an example with itself. Zeros stay where others are infinite.
+        # Of all pairs of examples, every `count + 1`-th is one with itself; the others are 0, not 0 times a derivative.
         pairs = ops.place(own, key=(slice(first, None, count + 1),), shape=(size * count, each, *rest))
         found = BatchedTensor(ops.reshape(pairs, shape=(size, count * each, *rest)), self.examples.apart_at)
         return self.examples.joined(found)

@@ -51,6 +51,10 @@ class Proxy(Tensor):
             dispatch.RecorderGroup(inner).record(op, inputs, outputs, attrs)
         return outputs
 
+    def apart(self) -> Tensor:
+        """What the tensor represents, as a batch if that is many tensors."""
+        return self
+
     def _is_alike(self, x: Tensor) -> bool:
         return isinstance(x, Proxy) and type(x) is type(self) and x.level == self.level
 

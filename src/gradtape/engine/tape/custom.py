@@ -16,7 +16,7 @@ from ...core.composites import composites_of_gradients, tensors_for_gradients
 from ...core.extension_points import add_custom_call
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.batching import BatchedTensor, NeedsValue, enter, leave
+from ..registry.batching import BatchedTensor, NeedsValue, Proxy, enter, leave
 from ..registry.cotangents import materialize
 from ..registry.op import Unregistered
 from ..run import dispatch
@@ -242,6 +242,7 @@ def _asked(gs: tuple[Tensor, ...], ask: Callable[[tuple[Tensor, ...]], list[Any]
     try:
         return ask(gs)
     except NeedsValue:
+        gs = tuple(g.apart() if isinstance(g, Proxy) else g for g in gs)
         level = _innermost(gs)
         if level is None:
             raise
