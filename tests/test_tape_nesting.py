@@ -204,14 +204,16 @@ def test_thousands_of_steps_do_not_grow():
     tracemalloc.start()
     try:
         steps(500)  # fills the free lists of Python and NumPy
-        gc.collect()
-        before = tracemalloc.get_traced_memory()[0]
-        steps(2_000)
-        gc.collect()
-        grown = tracemalloc.get_traced_memory()[0] - before
+        grown = []
+        for _ in range(3):  # what only one of them adds belongs to something else in this process
+            gc.collect()
+            before = tracemalloc.get_traced_memory()[0]
+            steps(2_000)
+            gc.collect()
+            grown.append(tracemalloc.get_traced_memory()[0] - before)
     finally:
         tracemalloc.stop()
-    assert grown < 20_000, f"{grown} bytes more after 2,000 steps"
+    assert min(grown) < 20_000, f"{grown} bytes more after 2,000 steps each"
 
 
 def test_a_deleted_persistent_tape_gives_its_memory_back_while_the_result_lives():
