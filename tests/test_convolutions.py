@@ -211,6 +211,14 @@ def test_forms_of_strides_and_paddings():
             tf.nn.conv2d(x, w[0], 1, "SAME")
 
 
+@pytest.mark.parametrize("strides", [{1: 2}, [True, 2, 2, True], iter([1, 1])])
+def test_strides_are_refused_whatever_was_convolved_before(strides):
+    x, w = tf.ones((1, 4, 4, 1)), tf.ones((2, 2, 1, 1))
+    tf.nn.conv2d(x, w, [1, 2, 2, 1], "SAME")
+    with pytest.raises(ValueError, match="Tensor"):
+        tf.nn.conv2d(x, w, strides, "SAME")
+
+
 def test_filters_of_each_member_of_a_batch(parts):
     x, b = normal(3, 2, 7, 6, 4), normal(3, 2, 4, 6, 5, seed=1)
     attributes = attrs((2, 1), ((1, 1), (1, 1)))

@@ -184,11 +184,9 @@ def _convolve(
     given = n, first, depthwise, dispatch.thread.trace is None
     attrs = None
     try:
-        steps = strides if strides is None or type(strides) is int else tuple(strides)
-        holes = dilations if dilations is None or type(dilations) is int else tuple(dilations)
-        pairs = padding if type(padding) is str else tuple(map(tuple, padding))
-        attrs = _cached_attributes(dims, filter_dims, steps, pairs, holes, *given)
-    except Exception:  # arrays have no hash, and the error about a wrong value shows it as it was given
+        plain = _plain(strides), _plain(padding), _plain(dilations)
+        attrs = _cached_attributes(dims, filter_dims, *plain, *given)
+    except Exception:  # the error about a wrong value shows it as it was given
         pass
     if attrs is None:
         attrs = _checked_attributes(dims, filter_dims, strides, padding, dilations, *given)
@@ -199,6 +197,15 @@ def _convolve(
         w = ops.reshape(w, shape=(*filter_dims[:-2], 1, filter_dims[-2] * filter_dims[-1]))
     y = to_channels_first(_wide(ops.conv, to_channels_last(x, first), w, **attrs), first)
     return ops.reshape(y, shape=(*lead, *y.dims[1:])) if len(lead) > 1 else y
+
+
+def _plain(value: Any) -> Any:
+    """Returns a value of the usual types as a hash key, with tuples for lists; others might equal such a key."""
+    if value is None or type(value) is int or type(value) is str:
+        return value
+    if type(value) is list or type(value) is tuple:
+        return tuple([_plain(x) for x in value])
+    raise TypeError
 
 
 def _checked_attributes(
