@@ -226,6 +226,12 @@ def test_small_matrices_that_numpy_refuses(number, flags):
         assert np.isnan(tf.linalg.cholesky(a - np.eye(2, dtype=np.float32))).any()
 
 
+@pytest.mark.parametrize("number", [np.nan, 0.0])
+def test_a_singular_matrix_without_right_hand_sides(number):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
+        tf.linalg.solve(tf.fill((2, 2), number), tf.ones((2, 0)))
+
+
 @pytest.mark.parametrize("value", [np.inf, np.nan])
 def test_the_determinant_does_not_hide_what_is_not_finite(value):
     matrices = np.array([[[value, 0.0], [0.0, 0.0]], [[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, value]]])

@@ -122,7 +122,8 @@ def _by_loop(loop: Callable[..., Any], *arrays: Any) -> Any:
         y = loop(*[x.astype(_DOUBLE, copy=False) for x in arrays])
     except (ValueError, FloatingPointError, RuntimeWarning):  # the last two if the user made them errors
         return None
-    return y.astype(dtype, copy=False) if math.isfinite(np.vdot(y, y)) else None
+    # An empty solution says nothing about the matrix.
+    return y.astype(dtype, copy=False) if y.size and math.isfinite(np.vdot(y, y)) else None
 
 
 class _Decompositions:
