@@ -1,11 +1,14 @@
 """Linear algebra beyond its ops' own checks: complex derivatives, conventions, vectorization, errors."""
 
+import math
 import warnings
 
 import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.backends import tuning
+from gradtape.ops.linalg import diagonals, matrix_algebra
 
 RNG = np.random.default_rng(7)
 GENERAL = RNG.standard_normal((3, 3)) + 1j * RNG.standard_normal((3, 3)) + 3 * np.eye(3)
@@ -120,6 +123,21 @@ def test_cholesky_reads_the_lower_triangle_and_its_gradient_is_symmetric():
         y = tf.linalg.cholesky(x)
     np.testing.assert_allclose(y, [[2, 0], [1, 2]])
     np.testing.assert_allclose(tape.gradient(y, x), [[0.1875, 0.125], [0.125, 0.25]])
+
+
+def test_masks_of_large_matrices_do_not_stay_in_memory():
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.linalg.cholesky(x)
+        return tape.gradient(y, x)
+
+    size = math.isqrt(tuning.LARGE) + 1
+    diagonals._band_bits.cache_clear()
+    matrix_algebra._half_weights.cache_clear()
+    np.testing.assert_allclose(gradient(tf.eye(size)), np.full((size, size), 0.5), rtol=1e-6)
+    assert not diagonals._band_bits.cache_info().currsize
+    assert not matrix_algebra._half_weights.cache_info().currsize
 
 
 def test_cholesky_of_a_stack_is_nan_where_it_fails():

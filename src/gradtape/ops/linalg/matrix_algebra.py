@@ -11,6 +11,7 @@ import numpy as np
 
 from ...backends import arrays
 from ...backends.arrays import kind_of
+from ...backends.tuning import LARGE
 from ...core.dtypes import COMPLEX, FLOAT, DType
 from ...engine.registry.batching import align_ranks
 
@@ -47,7 +48,10 @@ def diagonal(m: Any, x: Any) -> Any:
 
 def lower_half(m: Any, x: Any) -> Any:
     """The lower triangle of each matrix with half of its diagonal: adding the adjoint completes Hermitian ones."""
-    return lower(m, x) * m.constant(_half_weights(x.shape[-1], numpy_dtype(x)))
+    size = x.shape[-1]
+    if size * size > LARGE:  # large weights would fill the cache's memory
+        return lower(m, x) - 0.5 * diagonal(m, x)
+    return lower(m, x) * m.constant(_half_weights(size, numpy_dtype(x)))
 
 
 @lru_cache(maxsize=64)
