@@ -19,7 +19,7 @@ OPS = {op.name: op for op in registry.values() if op.kernel in NUMPY_KERNELS}
 SHAPES = [(5,), (3, 4), (2, 3, 4), (0, 3), (3, 0), (1, 1), (700, 128), (90, 7, 140), (20001, 5), (3, 30011)]
 NO_HALVES = {"triangular_solve", "scaled_dot_product_attention", "scaled_dot_product_attention_back"}  # in general
 FEW_HALVES = 1 << 10  # in longer arrays, the order of additions matters
-DTYPES = {"float32": 2e-5, "float64": 1e-12, "float16": 1e-2}
+DTYPES = {"float32": 2e-5, "float64": 1e-12, "float16": 1e-2, "complex128": 1e-12}
 
 
 def axes(rng, shape):
@@ -97,6 +97,8 @@ def arrays_of(rng, op, inputs, dtype, domain):
     for given in inputs:
         if isinstance(given, tuple):
             x = rng.uniform(*domain, given).astype(dtype)
+            if dtype == "complex128":
+                x += 1j * rng.uniform(*domain, given)
             if op.name in SPECIAL and rng.random() < 0.3:
                 x[rng.random(given) < 0.1] = rng.choice([np.inf, -np.inf, np.nan, 0.0])
         else:
@@ -122,6 +124,8 @@ def test_kernel(op, seed):
         for dtype, tolerance in DTYPES.items():
             if not op.kinds & dtypes.FLOAT:
                 dtype = "int64"
+            elif dtype == "complex128" and not op.kinds & dtypes.COMPLEX:
+                continue
             arrays = [*arrays_of(rng, op, inputs, dtype, domain)]
             if dtype == "float16" and (op.name in NO_HALVES or max(x.size for x in arrays) > FEW_HALVES):
                 continue
@@ -132,5 +136,5 @@ def test_kernel(op, seed):
             for y, z in both:
                 error = f"{[x.shape for x in arrays]} {dtype} {attrs}"
                 assert (y.shape, y.dtype) == (z.shape, z.dtype), error
-                scale = np.max(np.abs(z[np.isfinite(z)]), initial=0) if z.dtype.kind == "f" else 0
+                scale = np.max(np.abs(z[np.isfinite(z)]), initial=0) if z.dtype.kind in "fc" else 0
                 np.testing.assert_allclose(y, z, rtol=tolerance, atol=tolerance * scale, err_msg=error)

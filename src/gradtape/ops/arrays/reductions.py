@@ -37,9 +37,9 @@ def _min(xp, x, *, axis, keepdims=False):
 
 
 def _identity(xp, x, axis, keepdims, identity):
-    """The identity of the maximum, `-inf`, or the minimum along an axis without elements; None for other axes.
+    """The maximum or minimum along an axis without elements: the identity of the reduction; None for other axes.
 
-    For integers, it is the integer that is next to it.
+    `identity` is that of floats, -inf or inf; that of integers is their smallest or largest number.
     """
     if 0 not in x.shape or all(x.shape[i] for i in axis):
         return None
@@ -229,6 +229,7 @@ def _euclidean_norm(xp, x, *, axis, keepdims=False):
 
 
 def _root_of_squares(xp, x, axis, keepdims):
+    """√Σx² without a check of its range, and Σx²."""
     squares = (x * x).sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
     return astype(xp.sqrt(squares), x.dtype), squares
 
