@@ -271,6 +271,37 @@ def test_residuals_change_no_gradient(function):
     assert outer.gradient(first, x).shape == x.shape
 
 
+@pytest.mark.parametrize("shape", [(200, 60), (20, 10, 60)])
+@pytest.mark.parametrize("labels_dtype", [np.int32, np.int64])
+def test_a_cross_entropy_keeps_the_logarithms_of_the_softmax(shape, labels_dtype):
+    rng = np.random.default_rng(0)
+    x = tf.constant(rng.standard_normal(shape).astype(np.float32))
+    labels = tf.constant(rng.integers(0, shape[-1], shape[:-1]).astype(labels_dtype))
+    weight = tf.constant(rng.standard_normal(shape[:-1]).astype(np.float32))
+
+    def gradient(**options):
+        with tf.GradientTape(**options) as tape:
+            tape.watch(x)
+            y = tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x)
+        again = [tape.gradient(y, x, output_gradients=weight)] if options.get("persistent") else []
+        kept = [v for saved in tape._log.saved if saved for v in saved if isinstance(v, library.torch().Tensor)]
+        return [y, tape.gradient(y, x, output_gradients=weight), *again], kept
+
+    (y, slope), kept = gradient()
+    assert [v.shape for v in kept] == [shape]
+    (_, *others), _ = gradient(persistent=True)
+    (recomputed, other), none = gradient(memory_budget=1 << 40)
+    assert not none
+    softmax = np.exp(x - np.log(np.exp(x).sum(-1, keepdims=True)))
+    want = (softmax - np.eye(shape[-1])[labels]) * np.asarray(weight)[..., None]
+    for found in (slope, other, *others):
+        np.testing.assert_allclose(found, want, atol=1e-6)
+    np.testing.assert_array_equal(y, recomputed)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="outside the valid range"), tf.GradientTape() as tape:
+        tape.watch(x)
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels + shape[-1], x)
+
+
 def test_tapes_keep_residuals_until_they_release_them():
     x = tf.constant(np.random.default_rng(0).standard_normal((4, 32, 32, 16)).astype(np.float32))
     with tf.GradientTape() as tape:

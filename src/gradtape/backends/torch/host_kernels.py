@@ -37,10 +37,11 @@ def _register(table: dict[str, HostKernel], name: str, min_elements: int, operan
 kernel, vjp, joint_vjp = partial(_register, KERNELS), partial(_register, VJPS), partial(_register, JOINT_VJPS)
 
 
-def kernel_with_residual(name: str, min_elements: int) -> Any:
+def kernel_with_residual(name: str, min_elements: int, operand: int = 0) -> Any:
     """Registers a function that returns an op's result, and what the vjp of the op takes as its last parameter.
 
-    The parameter's name is `residual`. It is None if the op was not recorded by a tape that keeps it.
+    The parameter's name is `residual`. It is None if the op was not recorded by a tape that keeps it. The arguments
+    before `operand` are integers, those after it have its dtype.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,8 +49,8 @@ def kernel_with_residual(name: str, min_elements: int) -> Any:
             found = function(*given, **attrs)
             return None if found is None else found[0]
 
-        kernel(name, min_elements)(result)
-        _register(WITH_RESIDUALS, name, min_elements)(function)
+        kernel(name, min_elements, operand)(result)
+        _register(WITH_RESIDUALS, name, min_elements, operand)(function)
         return function
 
     return register

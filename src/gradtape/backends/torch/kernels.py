@@ -262,28 +262,32 @@ def _positions(t: Any, labels: Any, logits: Any) -> tuple[Any, Any]:
     return inside.unsqueeze(-1), labels != inside
 
 
-@kernel("sparse_softmax_cross_entropy", TORCH_PASSES, 1)
+@kernel_with_residual("sparse_softmax_cross_entropy", TORCH_PASSES, 1)
 def _sparse_softmax_cross_entropy(t: Any, labels: Any, logits: Any) -> Any:
+    """The losses, and as the residual the logarithms of the softmax."""
+    logarithms = t.log_softmax(logits, -1)
     is_valid = are_below(labels, logits.shape[-1])
     if (is_valid or logits.is_cpu) and logits.ndim == 2:
         # The ignored label, which is also what NaN is cast to, raises as well.
         labels = labels.clamp_min(-1) if labels.dtype is t.int64 and not is_valid else labels.to(t.int64)
-        return t._C._nn.nll_loss_nd(t.log_softmax(logits, -1), labels, None, 0, _NO_LABEL)
+        return t._C._nn.nll_loss_nd(logarithms, labels, None, 0, _NO_LABEL), logarithms
     positions, invalid = _positions(t, labels, logits)
-    y = t.log_softmax(logits, -1).gather(-1, positions).squeeze(-1).neg_()
-    return y if invalid is None else y.masked_fill_(invalid, math.nan)
+    y = logarithms.gather(-1, positions).squeeze(-1).neg_()
+    return (y if invalid is None else y.masked_fill_(invalid, math.nan)), logarithms
 
 
 @kernel("sparse_softmax_slope", TORCH_PASSES, 1)
-def _sparse_softmax_slope(t: Any, labels: Any, logits: Any) -> Any:
+def _sparse_softmax_slope(t: Any, labels: Any, logits: Any, logarithms: Any = None) -> Any:
+    """The softmax, less 1 at the labels; `logarithms` is what the kernel of the losses has left."""
     positions, invalid = _positions(t, labels, logits)
-    y = t.softmax(logits, -1).scatter_(-1, positions, -1.0, reduce="add")
+    softmax = t.softmax(logits, -1) if logarithms is None else logarithms.exp()
+    y = softmax.scatter_(-1, positions, -1.0, reduce="add")
     return y if invalid is None else y.masked_fill_(invalid.unsqueeze(-1), math.nan)
 
 
 @vjp("sparse_softmax_cross_entropy", TORCH_PASSES, 2)
-def _sparse_softmax_cross_entropy_vjp(t: Any, g: Any, labels: Any, logits: Any) -> Any:
-    return None, _sparse_softmax_slope(t, labels, logits).mul_(g.unsqueeze(-1))
+def _sparse_softmax_cross_entropy_vjp(t: Any, g: Any, labels: Any, logits: Any, residual: Any) -> Any:
+    return None, _sparse_softmax_slope(t, labels, logits, residual).mul_(g.unsqueeze(-1))
 
 
 def by_channel(x: Any, *terms: Any) -> list[Any]:

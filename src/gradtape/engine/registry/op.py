@@ -371,26 +371,31 @@ def keep_residual(op: Op, by_numpy: HostKernel | None = None) -> Callable[..., A
     kernel = WITH_RESIDUALS.get(op.name) if IS_ENABLED else by_numpy
     if kernel is None:
         return op.call
-    call, (function, min_elements, _, kinds) = op.call, kernel
+    call, (function, min_elements, operand, kinds) = op.call, kernel
     bind_torch = cache(partial(bind_with_residual, kernel))  # imports PyTorch when it is called
 
     def run(*inputs: Any, **attrs: Any) -> Any:
         recorder = dispatch.thread.recorder
         if recorder is None or not recorder.keeps_residuals or modes.active:
             return call(*inputs, **attrs)
-        tracked = False
         for x in inputs:
-            if type(x) is not Tensor or x.dtype is not inputs[0].dtype:
+            if type(x) is not Tensor:
+                return call(*inputs, **attrs)
+        dtype, array = inputs[operand].dtype, inputs[operand].array
+        if array.size < min_elements or array.dtype.char not in kinds:
+            return call(*inputs, **attrs)
+        tracked = False
+        for i, x in enumerate(inputs):
+            if x.dtype is not dtype and (i >= operand or not x.dtype.kind & dtypes.INT):
                 return call(*inputs, **attrs)
             tracked = tracked or x.tracer is not None
-        array = inputs[0].array
-        if not tracked or array.size < min_elements or array.dtype.char not in kinds:
+        if not tracked:
             return call(*inputs, **attrs)
         run_large = bind_torch() if kernel is not by_numpy else function
         found = run_large(*[x.array for x in inputs], **attrs)
         if found is None:
             return call(*inputs, **attrs)
-        y = Tensor(found[0], inputs[0].dtype)
+        y = Tensor(found[0], dtype)
         recorder.record(op, inputs, y, {**attrs, "residual": found[1]})
         return y
 
