@@ -146,3 +146,17 @@ def test_cumulative_sums_of_even_and_odd_rows(dtype, reverse):
         wanted = np.cumsum(wide[..., ::step], -1)[..., ::step]
         tolerance = 20 * np.finfo(dtype).eps if dtype != "int32" else 0
         np.testing.assert_allclose(got, wanted, atol=tolerance * np.abs(wide).sum(-1).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_cumulative_sums_overflow_only_where_a_sum_in_order_does(dtype, reverse):
+    large = np.finfo(dtype).max * 0.9
+    x = RNG.standard_normal((400, 512)).astype(dtype)
+    x[3, 100:103] = (-large, large, large) if not reverse else (large, large, -large)
+    x[5, 200] = np.inf
+    ordered = x[:, ::-1] if reverse else x
+    want = np.cumsum(ordered, axis=1)[:, ::-1] if reverse else np.cumsum(ordered, axis=1)
+    assert np.isfinite(want[3]).all()
+    found = tf.cumsum(tf.constant(x), axis=1, reverse=reverse).numpy()
+    np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-4)

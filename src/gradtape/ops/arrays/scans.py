@@ -61,9 +61,7 @@ def _cumsum_in_blocks(x, axis, step):
     parts, sums = x.reshape(shape), y.reshape(shape)
 
     def work(part):
-        if in_pairs:
-            _add_in_pairs(parts[part], sums[part], step)
-        else:
+        if not in_pairs or not _add_in_pairs(parts[part], sums[part], step):
             np.cumsum(parts[part, ::step], axis=1, dtype=x.dtype, out=sums[part, ::step])
 
     by_rows(work, count, x.size // count)
@@ -74,6 +72,7 @@ def _add_in_pairs(x, y, step):
     """Writes the cumulative sums of rows of even length to `y`: `y[k] = x[k] + x[k-1] + y[k-2]`, two at a time.
 
     Each addition waits for the one before, so sums of complex numbers, of two neighbors each, take half the time.
+    Returns whether all are finite: the sum of two neighbors may overflow where the cumulative sums do not.
     """
     x, terms = np.ascontiguousarray(x), y.reshape(-1)
     flat, first = x.reshape(-1), 0 if step > 0 else -1
@@ -81,6 +80,7 @@ def _add_in_pairs(x, y, step):
     y[:, first] = x[:, first]
     pairs = y.view(np.result_type(y.dtype, np.complex64))[:, ::step]
     np.cumsum(pairs, axis=1, out=pairs)
+    return bool(np.isfinite(y[:, -2:] if step > 0 else y[:, :2]).all())  # inf and NaN stay until the end
 
 
 cumsum = linear(
