@@ -19,7 +19,7 @@ from ...core import logger
 from ...core.dtypes import DType, float32
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..registry.batching import BatchedTensor, NeedsValue, Proxy, TransparentProxy, leave
+from ..registry.batching import BatchedTensor, Proxy, ValuelessProxy, leave
 from ..registry.cotangents import materialize
 from ..registry.examples import KeptRows, SummedRows
 from ..registry.families import conjugate
@@ -64,7 +64,7 @@ class Examples:
         each = ops.reshape(x, shape=(self.count, x.dims[0] // self.count, *x.dims[1:]))
         return each if self.stop - self.start == self.count else each[self.start : self.stop]
 
-    def joined(self, y: Tensor) -> Tensor:
+    def merge_entries(self, y: Tensor) -> Tensor:
         """Makes one batch of the examples and their entries."""
         if self.entries is None:
             return y
@@ -72,22 +72,15 @@ class Examples:
         return BatchedTensor(ops.reshape(by_entry, shape=(self.size, *by_entry.dims[2:])), self.apart_at)
 
 
-class ExampleTensor(TransparentProxy):
+class ExampleTensor(ValuelessProxy):
     """The cotangents of all examples in one array: the first axis holds the rows of one example after the other."""
 
     __slots__ = ("examples",)
+    reason = "the value of a cotangent is not known: it stands for those of many examples"
 
     def __init__(self, value: Tensor, examples: Examples) -> None:
         super().__init__(value, examples.level)
         self.examples = examples
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "array":
-            raise NeedsValue("the value of a cotangent is not known: it stands for those of many examples")
-        return object.__getattribute__(self, name)  # raises AttributeError
-
-    def __bool__(self) -> bool:
-        return bool(self.array)
 
     def interpret(self, op: OpLike, inputs: Tensors, attrs: Attrs) -> Any:
         """Runs `op` on all rows at once, on the rows of each example, or on one zero-padded cotangent per example."""
@@ -103,7 +96,7 @@ class ExampleTensor(TransparentProxy):
             return self._added_up(op, values, attrs, rows)
         if op.name not in _unknown:
             _unknown.add(op.name)
-            logger.info("gradients of single examples: op %s gets the examples apart", op.name)
+            logger.info("gradients of single examples: op %s falls back to one cotangent per example", op.name)
         apart = [x.apart() if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
         return dispatch.run(op, apart, attrs)
 
@@ -116,10 +109,9 @@ class ExampleTensor(TransparentProxy):
             return DeferredReduction(op, own, attrs, self.examples)
         result = dispatch.run(op, own, attrs)
         if type(result) is not tuple:
-            return self.examples.joined(result)
-        return tuple(
-            self._together(y) if k in sums.kept else self.examples.joined(y) for k, y in enumerate(result)
-        )
+            return self.examples.merge_entries(result)
+        merge = self.examples.merge_entries
+        return tuple(self._together(y) if k in sums.kept else merge(y) for k, y in enumerate(result))
 
     def _of_each(self, x: Tensor) -> BatchedTensor:
         """Splits the rows by example, as a batch."""
@@ -142,7 +134,7 @@ class ExampleTensor(TransparentProxy):
         # Of all pairs of examples, every `count + 1`-th is one with itself; the others are 0, not 0 times a derivative.
         pairs = ops.place(own, key=(slice(first, None, count + 1),), shape=(size * count, each, *rest))
         found = BatchedTensor(ops.reshape(pairs, shape=(size, count * each, *rest)), self.examples.apart_at)
-        return self.examples.joined(found)
+        return self.examples.merge_entries(found)
 
 
 class DeferredReduction(Proxy):

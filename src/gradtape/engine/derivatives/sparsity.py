@@ -25,7 +25,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ..registry.batching import BatchedTensor, NeedsValue, TransparentProxy
+from ..registry.batching import BatchedTensor, NeedsValue, ValuelessProxy
 from ..registry.cotangents import materialize
 from ..registry.op import Op
 from ..run import dispatch
@@ -64,22 +64,15 @@ class Dependence:
         self.linear = True
 
 
-class SparsityTracer(TransparentProxy):
+class SparsityTracer(ValuelessProxy):
     """A cotangent whose entry `i` depends on the target's entries in row `i` of `sets`, a sparse matrix."""
 
     __slots__ = ("dependence", "sets")
+    reason = "the value of a cotangent is not known while the pattern of a Jacobian is searched for"
 
     def __init__(self, value: Tensor, dependence: Dependence, sets: csr_array) -> None:
         super().__init__(value, dependence.level)
         self.dependence, self.sets = dependence, sets
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "array":
-            raise NeedsValue("the value of a cotangent is not known while the pattern of a Jacobian is searched for")
-        return object.__getattribute__(self, name)  # raises AttributeError
-
-    def __bool__(self) -> bool:
-        return bool(self.array)
 
     def interpret(self, op: OpLike, inputs: Tensors, attrs: Attrs) -> Any:
         """Runs `op` on the values and propagates the sets."""

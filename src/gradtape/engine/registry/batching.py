@@ -78,6 +78,21 @@ class TransparentProxy(Proxy):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
+class ValuelessProxy(TransparentProxy):
+    """A proxy of a tensor of the same shape whose value must not be read; `reason` says why."""
+
+    __slots__ = ()
+    reason: str
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "array":
+            raise NeedsValue(self.reason)
+        return object.__getattribute__(self, name)  # raises AttributeError
+
+    def __bool__(self) -> bool:
+        return bool(self.array)
+
+
 class BatchedTensor(Proxy):
     """Represents `value[i]` for every i at once, at one level of batching."""
 
