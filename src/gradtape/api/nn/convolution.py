@@ -181,15 +181,15 @@ def _convolve(
 ) -> Tensor:
     x, w = _operands(x, filters)
     dims, filter_dims = x.dims, w.dims
-    given = n, first, depthwise, dispatch.thread.trace is None
+    layout = n, first, depthwise, dispatch.thread.trace is None
     attrs = None
     try:
-        plain = _plain(strides), _plain(padding), _plain(dilations)
-        attrs = _cached_attributes(dims, filter_dims, *plain, *given)
+        keys = _hash_key(strides), _hash_key(padding), _hash_key(dilations)
+        attrs = _cached_attributes(dims, filter_dims, *keys, *layout)
     except Exception:  # the error about a wrong value shows it as it was given
         pass
     if attrs is None:
-        attrs = _checked_attributes(dims, filter_dims, strides, padding, dilations, *given)
+        attrs = _checked_attributes(dims, filter_dims, strides, padding, dilations, *layout)
     lead = dims[: len(dims) - n - 1]
     if len(lead) > 1:
         x = ops.reshape(x, shape=(math.prod(lead), *dims[len(lead) :]))
@@ -199,18 +199,18 @@ def _convolve(
     return ops.reshape(y, shape=(*lead, *y.dims[1:])) if len(lead) > 1 else y
 
 
-def _plain(value: Any) -> Any:
-    """Returns a value of the usual types as a hash key, with tuples for lists; others might equal such a key."""
+def _hash_key(value: Any) -> Any:
+    """Returns a value of the usual types with tuples for lists; raises TypeError for others, which might equal it."""
     if value is None or type(value) is int or type(value) is str:
         return value
     if type(value) is list or type(value) is tuple:
-        return tuple([_plain(x) for x in value])
-    raise TypeError
+        return tuple([_hash_key(x) for x in value])
+    raise TypeError(f"{type(value).__name__} is no key of the cache")
 
 
 def _checked_attributes(
-    dims: Any, filter_dims: Any, strides: Any, padding: Any, dilations: Any, n: int, first: bool, depthwise: bool,
-    is_eager: bool,
+    dims: tuple[int, ...], filter_dims: tuple[int, ...], strides: Any, padding: Any, dilations: Any, n: int,
+    first: bool, depthwise: bool, is_eager: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """Returns the attributes of the op of a convolution after checking its arguments.
 
@@ -233,7 +233,7 @@ def _checked_attributes(
         depth, outputs = 1, channels * outputs
     if not depth:
         raise errors.InvalidArgumentError("filter depth must be stricly positive, got 0")
-    if 0 in window and math.prod(dims):
+    if 0 in window and 0 not in dims:
         raise errors.InvalidArgumentError(
             f"filter must not have zero elements (i.e. all dimensions must be non-zero), got shape {list(filter_dims)}"
         )

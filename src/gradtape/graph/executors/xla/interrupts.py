@@ -18,17 +18,17 @@ _SIGNALS = [getattr(signal, name) for name in _NAMES.split() if hasattr(signal, 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """A context that defers Python's signal handlers to its end (main thread only)."""
-    came: list[int] = []
+    pending: list[int] = []
     is_main = threading.current_thread() is threading.main_thread()
     handlers = {n: handler for n in _SIGNALS if is_main and callable(handler := signal.getsignal(n))}
     try:
         for number in handlers:
-            signal.signal(number, lambda number, frame: came.append(number))
+            signal.signal(number, lambda number, frame: pending.append(number))
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-        if came:
+        if pending:
             with ExitStack() as stack:  # which raises the first signal first, and all even if a handler raises
-                for number in reversed(dict.fromkeys(came)):
+                for number in reversed(dict.fromkeys(pending)):
                     stack.callback(signal.raise_signal, number)
