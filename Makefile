@@ -45,8 +45,8 @@ test-several: $(VENV)/.test  ## Runs the tests that use several processes or dev
 	$(RUN) -m pytest -n $(JOBS) -q tests/test_processes.py tests/test_workers.py tests/test_distribute_replicas.py tests/test_keras_distribution.py
 
 fuzz: $(VENV)/.test  ## Runs N= random programs and cases of each feature (or of FEATURES=), starting at SEED=, and every op at every size
-	PYTHONPATH=tests $(RUN) -m fuzz $(FEATURES) --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
-	PYTHONPATH=tests $(RUN) -m random_programs --count $(or $(N),1000) --seed $(or $(SEED),0) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
+	PYTHONPATH=tests $(RUN) -m fuzz $(FEATURES) --count $(or $(N),1000) --seed $(or $(SEED),0) --jobs $(JOBS) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
+	PYTHONPATH=tests $(RUN) -m random_programs --count $(or $(N),1000) --seed $(or $(SEED),0) --jobs $(JOBS) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	GRADTAPE_ALL_TIERS=1 $(RUN) -m pytest -n $(JOBS) -q tests/test_size_tiers.py
 
 # The Python interpreters that run and have another version than $(PYTHON), also those of pyenv.

@@ -10,6 +10,8 @@ import argparse
 import sys
 import time
 
+from seed_blocks import Block, blocks, run_blocks
+
 from .comparison import disagreements
 from .generator import generate
 from .other_processes import numpy_kernels, tensorflow
@@ -25,7 +27,10 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="failures are not made smaller")
     parser.add_argument("--tensorflow", help="an interpreter that has TensorFlow, to compare with as well")
     parser.add_argument("--kernels", action="store_true", help="compare PyTorch's kernels with NumPy's instead")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     given = parser.parse_args()
+    if given.jobs > 1:
+        return _in_processes(given)
     processes = {"numpy": numpy_kernels()} if given.kernels else {}
     if given.tensorflow:
         processes["tensorflow"] = tensorflow(given.tensorflow)
@@ -49,6 +54,21 @@ def main() -> int:
             )
     print(f"{given.count} programs from seed {given.seed}: {failures} failures")
     return int(failures > 0)
+
+
+def _in_processes(given: argparse.Namespace) -> int:
+    """Runs the programs with `--jobs` processes."""
+    flags = [f"--{name}" for name in ("keep", "kernels") if getattr(given, name)]
+    flags += ["--tensorflow", given.tensorflow] if given.tensorflow else []
+
+    def command(block: Block) -> list[str]:
+        seeds = ["--count", str(block.count), "--seed", str(block.seed), "--xla", str(given.xla)]
+        return [block.name, *seeds, *flags]
+
+    bad = run_blocks(blocks("random_programs", given.seed, given.count), command, given.jobs)["random_programs"]
+    outcome = f"failures in {len(bad)} blocks of seeds" if bad else "0 failures"
+    print(f"{given.count} programs from seed {given.seed}: {outcome}")
+    return int(bool(bad))
 
 
 if __name__ == "__main__":
