@@ -213,10 +213,20 @@ def _conv_input_vjp(
 
 
 @lru_cache(maxsize=256)
-def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> tuple[Any, Axes]:
-    """Returns the windows of a pooling, and the window's size along two axes."""
-    windows = _Windows.of(strides, paddings, dilations, tuple([n // 2 for n in window]))
+def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes, is_padded: bool = False) -> tuple[Any, Axes]:
+    """Returns the windows of a pooling, and the window's size along two axes; if `is_padded`, all padding is `extra`."""
+    most = tuple([0 if is_padded else n // 2 for n in window])
+    windows = _Windows.of(strides, paddings, dilations, most)
     return windows, (1, *window) if windows is not None and windows.lacks_axis else window
+
+
+def _image_to_reduce(image: Any) -> Any:
+    """Returns the image of a maximum with another layout if it has one channel, for which several are the same memory.
+
+    With channels last, CUDA's kernel for one window (PyTorch 2.11) keeps float64 values at an odd multiple of 4 bytes:
+    the error "misaligned address" ends the use of the GPU.
+    """
+    return image.view(image.shape) if image.shape[1] == 1 else image
 
 
 @kernel_with_residual("max_pool", TORCH_WINDOWS)
@@ -225,7 +235,7 @@ def _max_pool(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, dil
     windows, window = _pooling(window, strides, paddings, dilations)
     if windows is None or not x.numel():
         return None
-    image = windows.image(t, x, -math.inf)
+    image = _image_to_reduce(windows.image(t, x, -math.inf))
     given = (window, windows.strides, windows.paddings, windows.dilations, False)
     y, positions = t._C._nn.max_pool2d_with_indices(image, *given)
     return windows.result(y), positions if positions.nbytes <= x.nbytes else None
@@ -238,7 +248,7 @@ def _max_pool_vjp(
     windows, window = _pooling(window, strides, paddings, dilations)
     if windows is None or not x.numel():
         return None
-    image = windows.image(t, x, -math.inf)
+    image = _image_to_reduce(windows.image(t, x, -math.inf))
     given = (window, windows.strides, windows.paddings, windows.dilations, False)
     positions = t._C._nn.max_pool2d_with_indices(image, *given)[1] if residual is None else residual
     found = aten("max_pool2d_with_indices_backward")(windows.channels_first(g), image, *given, positions)
@@ -256,7 +266,8 @@ def _window_sum(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, d
 
 @kernel("window_spread", TORCH_WINDOW_SUMS)
 def _window_spread(t: Any, x: Any, *, size: Axes, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
-    windows, window = _pooling(window, strides, paddings, dilations)
+    # With channels last, CUDA's kernel ignores the padding that it is told (PyTorch 2.13): the image contains it.
+    windows, window = _pooling(window, strides, paddings, dilations, is_padded=x.is_cuda)
     if windows is None or not x.numel() or max(dilations) > 1:
         return None
     image = x.new_empty((len(x), *windows.padded_size(size), x.shape[-1])).permute(0, 3, 1, 2)
