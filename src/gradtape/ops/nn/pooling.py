@@ -41,7 +41,7 @@ def _keys_by_axis(space, window, strides, paddings, dilations):
 
 def _lowest(dtype):
     dtype = numpy_dtype(dtype)
-    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf  # the kind of bfloat16 is "V"
 
 
 def _inside(space, paddings):
