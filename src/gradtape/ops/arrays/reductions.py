@@ -224,13 +224,13 @@ def _euclidean_norm(xp, x, *, axis, keepdims=False):
     # XLA multiplies by 1 / unit, and flushes it to 0 if it is subnormal.
     unit = xp.where((top > 0) & (top < np.inf), xp.where(top > 1, 0.125 * top, top), 1)
     shares = x / unit
-    scaled = xp.sqrt((shares * shares).sum(axis=axis, keepdims=True)) * unit
+    scaled = xp.sqrt(xp.sum(shares * shares, axis=axis, keepdims=True)) * unit
     return scaled if keepdims else scaled.reshape([n for i, n in enumerate(x.shape) if i not in axis])
 
 
 def _root_of_squares(xp, x, axis, keepdims):
     """√Σx² without a check of its range, and Σx²."""
-    squares = (x * x).sum(axis=axis, dtype=x.dtype, keepdims=keepdims)
+    squares = xp.sum(x * x, axis=axis, dtype=x.dtype, keepdims=keepdims)
     return astype(xp.sqrt(squares), x.dtype), squares
 
 
