@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
 
-# How long an example takes says something about the machine, not about the code.
-settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("steady")
+with contextlib.suppress(ImportError):  # the device tests run without it
+    from hypothesis import HealthCheck, settings
+
+    # How long an example takes says something about the machine, not about the code.
+    settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("steady")
 
 SOURCES = Path(__file__).parent / "src"
 

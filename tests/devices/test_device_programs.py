@@ -1,11 +1,18 @@
 """Random programs on a device: their values and gradients equal those of the host."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
-from stand_in import on_host
+from stand_in import ON_GPU, on_host
 
 import gradtape as tf
 from gradtape.engine.tape import compiled_sweeps
+
+sys.path.append(str(Path(__file__).parents[1]))
+from random_programs.comparison import compared, moved_runs, run
+from random_programs.generator import generate
 
 FUNCTIONS = [
     tf.exp, tf.tanh, tf.nn.relu, tf.nn.gelu, tf.nn.softmax, tf.nn.log_softmax, tf.square, tf.abs, tf.sin, tf.sigmoid,
@@ -142,3 +149,18 @@ def test_clipping_computes_what_it_does_on_the_host(scale, dtype, request):
     close = 5e-3 if dtype == "float16" else 1e-5
     for found, value in zip(clipped(scale, dtype), expected, strict=True):
         np.testing.assert_allclose(found, value, rtol=close, atol=close)
+
+
+@pytest.mark.parametrize("seed", range(600 if ON_GPU else 8))
+def test_a_random_program_computes_what_it_does_on_the_host(seed, gpu):
+    """The programs of `python -m random_programs`: every way to differentiate, views, branches, variables."""
+    with tf.device("/CPU:0"):
+        program = generate(seed)
+        expected = run(program, "eager")
+    rounding = "none" if program.wild else "of the program"
+    for way in ("eager", "function") if seed % 4 == 0 else ("eager",):
+        results = run(program, way)
+        if compared(results, expected, [], rounding):
+            with tf.device("/CPU:0"):
+                moved = moved_runs(program)
+            assert not compared(results, expected, moved, rounding), program.source()
