@@ -175,6 +175,22 @@ def test_products_in_half_precision_take_halves_and_add_up_in_single(dtype):
     assert any(e.outvars[0].aval.dtype == np.float32 for e in products)
 
 
+@pytest.mark.parametrize("narrow", ["bfloat16", "float16"])
+def test_casts_to_a_narrower_float_round(narrow):
+    """By default XLA keeps more digits where the result is cast back, or computed with in a wider float."""
+    x = tf.constant(np.random.default_rng(0).normal(size=100), tf.float32)
+
+    def rounded(x):
+        y = tf.cast(x, narrow)
+        z = (y * tf.constant(1.1, narrow) + y) * y
+        return tf.cast(y, x.dtype), tf.cast(z, x.dtype)
+
+    loop = tf.function(lambda x: tf.while_loop(lambda i, *ys: i < 1, lambda i, *ys: (i + 1, *rounded(x)), (0, x, x))[1:])
+    for f in (rounded, loop):
+        for mine, value in zip(tf.function(f, jit_compile=True)(x), rounded(x), strict=True):
+            assert mine.numpy().tolist() == value.numpy().tolist()
+
+
 def _equations(jaxpr):
     for equation in jaxpr.eqns:
         yield equation

@@ -258,6 +258,16 @@ def test_further_shapes_are_compiled_when_they_come_again(runs):
     assert len(runs) == 4 + 7
 
 
+@pytest.mark.parametrize("narrow", ["float16", "bfloat16", "float32"])
+def test_casts_to_a_narrower_float_round(runs, narrow):
+    x = tf.constant(np.random.default_rng(0).normal(size=100))
+    f = tf.function(lambda x: 2.0 * tf.cast(tf.cast(x, narrow), tf.float64))
+    expected = 2.0 * x.numpy().astype(tf.as_dtype(narrow).as_numpy_dtype).astype(np.float64)
+    for _ in range(2):
+        assert f(x).numpy().tolist() == expected.tolist()
+    assert runs
+
+
 def test_small_functions_are_not_worth_a_program(runs, monkeypatch):
     monkeypatch.setattr(jit_policy, "MIN_NODES", 4)
     x = tf.constant([1.0, 2.0])

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..graph.executors.xla.compiler_options import options
 from ..graph.executors.xla.executor import check_jax
 from ..graph.executors.xla.interrupts import uninterrupted
 from ..graph.executors.xla.mesh import sharding
@@ -69,7 +70,7 @@ class ReplicatedProgram:
                 raise Untraceable(f"NumPy computes {lowering.on_host[0]} inside it")
             self._constants = [self._put(v.constant, False) for v in large]
             self._takes_memory = bool(donated) and not self._checked
-            self._call = traced.lower().compile()
+            self._call = traced.lower().compile(options(graph, jax.default_backend()))
         given = [*graph.inputs, *(value for _, value in graph.variables)]
         self._wide = bool(self._draws) or any([v.dtype.real_dtype.size == 8 for v in given])
 

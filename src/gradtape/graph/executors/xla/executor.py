@@ -25,11 +25,11 @@ from ....state.storage import take_all, take_xla, updating
 from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying, undoing_draws
 from ...ir.graph import Graph, Value, all_nodes
 from ...passes.optimize import optimize
+from .compiler_options import options
 from .constants import large_constants
 from .interrupts import uninterrupted
 from .memory_planning import plan_memory
 from .placement import Placement, placement_of
-from .stage_partitioning import options
 
 _MUCH = 1 << 17  # bytes of updated variables from which donation pays off
 _FEW = 500  # nodes below which the overhead of a call may matter

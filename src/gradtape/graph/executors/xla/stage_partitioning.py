@@ -29,15 +29,6 @@ class _Barrier(Unregistered):
 
 barrier = _Barrier()
 
-# XLA's CPU compiler expands barriers before CSE. Without that pass they stay, and cost nothing at run time.
-_KEPT = {"cpu": {"xla_disable_hlo_passes": "cse_barrier_expander"}}
-
-
-def options(graph: Graph, backend: str) -> dict[str, str] | None:
-    """The XLA compiler options for a graph, if it has stages."""
-    return _KEPT.get(backend) if any(node.op is barrier for node in graph.nodes) else None
-
-
 _PART = 0.5  # fraction of the largest op: a stage that has allocated more ends before the next product
 
 
