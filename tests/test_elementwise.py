@@ -18,9 +18,10 @@ from gradtape.backends.tuning import LARGE
 from gradtape.core import dtypes, type_hints
 from gradtape.core.operators import BINARY, REFLECTED, UNARY
 from gradtape.core.tensor import Tensor
-from gradtape.engine.registry.op import registry
+from gradtape.engine.registry.op import Op, registry
 from gradtape.engine.run.namespace import ops, raw
 from gradtape.ops import load_all
+from gradtape.ops.elementwise import special
 
 
 def test_numpy_on_the_left_keeps_the_gradient():
@@ -279,12 +280,32 @@ def test_composites_at_the_ends_of_the_range(name):
             assert range_ends_composites.compare(name, dtype, "eager", random.Random(0)) == []
 
 
+SPECIAL = [op for op in vars(special).values() if isinstance(op, Op)]
+
+
+@pytest.mark.parametrize("op", SPECIAL, ids=lambda op: op.name)
+def test_no_special_function_takes_a_step_per_unit_of_its_argument(op):
+    """Values and two derivatives of numbers of every size: a sum over the integers below one would take days."""
+    ends = [-np.inf, -1e300, -(1e12 + 0.25), -1e6 - 0.5, -1.5, -0.0, 1e-310, 0.5, 1e6 + 0.5, 1e12, 1e300, np.inf]
+    ends = ends[::3] if len(op.args) == 3 else ends
+    xs = [tf.constant(x.ravel()) for x in np.meshgrid(*[np.array(ends)] * len(op.args))]
+    with tf.GradientTape() as outer:
+        outer.watch(xs)
+        with tf.GradientTape() as inner:
+            inner.watch(xs)
+            y = op(*xs, **op.samples[0].attrs)
+        slopes = [g for g in inner.gradient(y, xs) if g is not None]
+    if slopes:
+        outer.gradient(slopes, xs)
+
+
 # Errors of XLA's own functions, and of rules that XLA rearranges.
 @pytest.mark.parametrize(
     ("kind", "name", "dtype"),
     [
         ("real", "erfcinv", "bfloat16"), ("real", "expint", "float16"), ("real", "digamma", "float32"),
         ("binary", "atan2", "float16"), ("binary", "xdivy", "float32"), ("binary", "igamma", "float32"),
+        ("binary", "polygamma", "float64"),
         ("complex", "sinh", "complex64"), ("complex", "atanh", "complex64"), ("complex", "log1p", "complex64"),
     ],
 )  # fmt: skip

@@ -55,10 +55,15 @@ def points_of_partials() -> dict[str, list[tuple[float, ...]]]:
     powers = [1 + 2.0**-23, 1 + 2.0**-10, 1.5, 2.0, 3.5, 11.0, 100.0, 2048.0]
     degrees = [0.0, 1.0, 2.0, 3.0, 5.0, 11.0, 20.0]
     gammas: list[tuple[float, ...]] = [*itertools.product(orders, positive), *near]
+    # Numbers below 0, between the poles; from 2**52 on, all float64 numbers are poles.
+    negative = [-(2.0**-14), -0.5, -0.75, -1 - 2.0**-10, -1.5, -9.125, -100.5, -1000.25, -12345.6875, -1000000.375]
+    negative += [-(1e12 + 0.25), -(2.0**51) - 0.5]
+    reflected = [*itertools.product([2.0, 3.0, 4.0, 7.0, 12.0], negative)]
     pairs = [*itertools.product([2.0**-10, 0.5, 1.0, 3.5, 100.0, 2048.0], repeat=2)]
     return {
-        "igamma": gammas, "igammac": gammas, "zeta": [*itertools.product(powers, positive)],
-        "polygamma": [*itertools.product(degrees, positive)], "betainc": [(*pair, x) for pair in pairs for x in shares],
+        "igamma": gammas, "igammac": gammas, "zeta": [*itertools.product(powers, positive), *reflected],
+        "polygamma": [*itertools.product(degrees, positive), *itertools.product(degrees[:-1], negative)],
+        "betainc": [(*pair, x) for pair in pairs for x in shares],
     }  # fmt: skip
 
 

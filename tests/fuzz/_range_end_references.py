@@ -232,8 +232,24 @@ def _igammac(a: Any, x: Any) -> Any:
     return mp.gammainc(a, x, mp.inf, regularized=True)
 
 
+def _polygamma(n: Any, x: Any) -> Any:
+    """The polygamma function; for x < 0 by the reflection formula, whose derivatives are polynomials in cot πx."""
+    n = int(n)
+    if x > 0:
+        return mp.psi(n, x)
+    polynomial = [mp.mpf(1), mp.mpf(0)]  # highest power first, in units of π**(n + 1)
+    for _ in range(n):
+        degree = len(polynomial) - 1
+        slope = [c * (degree - k) for k, c in enumerate(polynomial[:-1])]
+        polynomial = [-a - b for a, b in zip([*slope, 0, 0], [0, 0, *slope], strict=True)]
+    reflection = mp.pi ** (n + 1) * mp.polyval(polynomial, mp.cot(mp.pi * x))
+    return (-1) ** n * mp.psi(n, 1 - x) - reflection
+
+
 def _zeta(x: Any, q: Any) -> Any:
     """The Hurwitz zeta function; for large q by the Euler-Maclaurin formula, which then needs no sum."""
+    if q < 0:
+        return (-1) ** int(x) * _polygamma(x - 1, q) / mp.factorial(int(x) - 1)
     if q < 1e6:
         return mp.zeta(x, q)
     total = q ** (1 - x) / (x - 1) + q**-x / 2
@@ -259,7 +275,7 @@ WITH_PARTIALS: dict[str, tuple[Callable[..., Any], tuple[Callable[..., Any] | No
     "igamma": (_igamma, (_igamma_by_a, _gamma_density)),
     "igammac": (_igammac, (lambda a, x: -_igamma_by_a(a, x), lambda a, x: -_gamma_density(a, x))),
     "zeta": (_zeta, (None, lambda x, q: -x * _zeta(x + 1, q))),
-    "polygamma": (lambda n, x: mp.psi(int(n), x), (None, lambda n, x: mp.psi(int(n) + 1, x))),
+    "polygamma": (_polygamma, (None, lambda n, x: _polygamma(n + 1, x))),
     "betainc": (lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True), (None, None, _beta_density)),
 }
 BINARY: dict[str, Callable[[Any, Any], Any]] = {

@@ -110,19 +110,40 @@ digamma = _real("digamma", "digamma", domain=(0.5, 4), dx=lambda m, x: m.polygam
 
 
 def _hurwitz(xp, s, q):
-    """The Hurwitz zeta function; for large q, where JAX's underflows, by the first terms of its series.
+    """The Hurwitz zeta function.
+
+    For q < 0, SciPy's adds a term for each integer up to -q, which may be 10**15, and JAX's is wrong below -9. For an
+    integer s, the terms below q are subtracted from the sum over all integers, which has period 1, instead.
+    """
+    if xp is np and not np.any(q < 0):
+        return _hurwitz_of_positive(np, s, q)
+    is_sum = (q < 0) & (q != xp.floor(q)) & (s > 1) & (s == xp.floor(s))
+    is_undefined = (q < 0) & (q != xp.floor(q)) & (s != 1)
+    y = xp.where(is_undefined, math.nan, _hurwitz_of_positive(xp, s, xp.maximum(q, 0)))
+    if xp is np and not np.any(is_sum):
+        return y
+    power, q = xp.where(is_sum, s, 2.0), xp.where(is_sum, q, -0.5)
+    sign = xp.where(power < 2.0**53, 1 - 2 * (power % 2), 1.0)  # of (-1)**power
+    distance = q - xp.rint(q)
+    near = abs(distance)
+    largest = xp.where((near == 0.5) & (sign < 0), 0.0, near**-power * (1 + sign * (near / (1 - near)) ** power))
+    others = _hurwitz_of_positive(xp, power, 1 + near) + sign * _hurwitz_of_positive(xp, power, 2 - near)
+    total = xp.where(distance < 0, sign, 1.0) * (largest + others)
+    return xp.where(is_sum, total - sign * _hurwitz_of_positive(xp, power, 1 - q), y)
+
+
+def _hurwitz_of_positive(xp, s, q):
+    """The Hurwitz zeta function of q >= 0; for large q, where JAX's underflows, by the first terms of its series.
 
     For large s, both SciPy's and JAX's may be NaN: the sum is its largest term then.
     """
     y = special(xp).zeta(s, q)
     if xp is np and not np.isnan(y).any():
         return y
-    offset = q - xp.floor(q)
-    largest = xp.where(q > 0, q, xp.minimum(offset, 1 - offset)) ** -s
-    y = xp.where(xp.isnan(y) & (s > 1) & ((q > 0) | (s == xp.floor(s))), largest, y)
+    y = xp.where(xp.isnan(y) & (s > 1) & (q > 0), q**-s, y)
     if xp is np:
         return y
-    y = xp.where((q <= 0) & (q == xp.floor(q)), xp.where(s >= 1, np.inf, math.nan), y)
+    y = xp.where(q == 0, xp.where(s >= 1, np.inf, math.nan), y)
     far = (q > 1e7) & (s > 1) & (q < np.inf)
     base, power = xp.where(far, q, 1.0), xp.where(far, s, 2.0)
     half = base ** (0.5 - 0.5 * power)  # the result may be as small as the square of the smallest number
@@ -196,7 +217,8 @@ def _igamma_by_a(xp, a, x, *, order):
     functions, dtype = special(xp), x.dtype
     a, given = xp.asarray(a, dtype=xp.float64), xp.asarray(x, dtype=xp.float64)
     ends = (given == 0) | (given == np.inf) | (a == np.inf)  # P is 0 or 1 there, whatever the other argument
-    x, a = xp.where((given > 0) & ~ends, given, 1.0), xp.where(ends, 1.0, a)
+    exists = (given > 0) & (a > 0)  # zeta would take very long for large negative numbers
+    x, a = xp.where(exists & ~ends, given, 1.0), xp.where(exists & ~ends, a, 1.0)
     lower = (x < a) | (x < 1)
     width = xp.where(lower, 1 / xp.minimum(a, xp.sqrt(a)), xp.sqrt(x))
     log_gamma = functions.gammaln(a)
@@ -218,7 +240,7 @@ def _igamma_by_a(xp, a, x, *, order):
     else:
         total = sum(map(derivative_at, _DISTANCES.tolist(), _WEIGHTS.tolist()))
     value = xp.where(lower, total, -total)
-    return astype(xp.where(ends, 0.0, xp.where(given > 0, value, math.nan)), dtype)
+    return astype(xp.where(ends, 0.0, xp.where(exists, value, math.nan)), dtype)
 
 
 def _igamma_by_a_and_x(m, a, x, order):
