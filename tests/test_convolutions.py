@@ -219,11 +219,12 @@ def test_strides_are_refused_whatever_was_convolved_before(strides):
         tf.nn.conv2d(x, w, strides, "SAME")
 
 
-def test_filters_of_each_member_of_a_batch(parts):
-    x, b = normal(3, 2, 7, 6, 4), normal(3, 2, 4, 6, 5, seed=1)
-    attributes = attrs((2, 1), ((1, 1), (1, 1)))
-    expected = np.stack([obvious(*both, **attributes)[2] for both in zip(x, [normal(3, 3, 4, 5)] * 3, b, strict=True)])
-    del attributes["groups"]
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_filters_of_each_member_of_a_batch(parts, groups):
+    x, b = normal(3, 2, 7, 6, 4), normal(3, 2, 4, 6, 8, seed=1)
+    attributes = {**attrs((2, 1), ((1, 1), (1, 1))), "groups": groups}
+    w = normal(3, 3, 4 // groups, 8)
+    expected = np.stack([obvious(*both, **attributes)[2] for both in zip(x, [w] * 3, b, strict=True)])
     assert_close(convolution.conv_filters.numpy(x, b, size=(3, 3), **attributes), expected)
 
 

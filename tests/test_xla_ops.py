@@ -191,6 +191,32 @@ def test_casts_to_a_narrower_float_round(narrow):
             assert mine.numpy().tolist() == value.numpy().tolist()
 
 
+@pytest.mark.parametrize("channels", [1, 4])
+def test_filter_gradients_of_examples_are_products(channels):
+    """As convolutions with a group for each example, or as sums for each filter, they take minutes to compile."""
+    from gradtape.graph.executors.xla.lowering import Lowering
+
+    w = tf.Variable(np.ones((3, 3, channels, 16), np.float32))
+    d = tf.Variable(np.ones((3, 3, 16, 8), np.float32))
+
+    def gradients(images):
+        with tf.GradientTape() as tape:
+            y = tf.nn.depthwise_conv2d(tf.nn.conv2d(images, w, 1, "SAME"), d, [1, 1, 1, 1], "SAME")
+            losses = tf.reduce_sum(y, [1, 2, 3])
+        return tape.gradient(losses, [w, d], per="example")
+
+    counts = []
+    for examples in (16, 32):
+        graph = tf.function(gradients).get_concrete_function(tf.zeros([examples, 6, 6, channels])).graph
+        values = (*(v for _, v in graph.variables), *graph.inputs)
+        shapes = [jax.ShapeDtypeStruct(v.shape, v.dtype.numpy) for v in values]
+        found = list(_equations(jax.make_jaxpr(executor._function(graph, Lowering(graph), []))(*shapes).jaxpr))
+        assert not [e for e in found if e.params.get("feature_group_count", 1) > 1]
+        assert {len(e.outvars[0].aval.shape) for e in found if e.primitive.name == "dot_general"} >= {3, 4}
+        counts.append(len(found))
+    assert counts[0] == counts[1]
+
+
 def _equations(jaxpr):
     for equation in jaxpr.eqns:
         yield equation

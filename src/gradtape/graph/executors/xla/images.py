@@ -83,6 +83,24 @@ def _conv_filter(x: jax.Array, b: jax.Array, *, size: tuple[int, ...], **attrs: 
     return w
 
 
+@lowering("conv_filters", half=True)
+def _conv_filters(x: jax.Array, b: jax.Array, *, size: tuple[int, ...], **attrs: Any) -> Any:
+    """Runs the kernel on as many members at a time as have `_PATCHES` bytes of patches, each as many."""
+    members = max(1, x.shape[0])
+    positions = math.prod(b.shape[1:-1])
+    most = max(1, _PATCHES // max(1, positions * math.prod(size) * x.shape[-1] * x.dtype.itemsize))
+    together = next(n for n in range(min(most, members), 0, -1) if members % n == 0)
+
+    def run(pair: tuple[jax.Array, jax.Array]) -> Any:
+        return _by_kernel(convolution.conv_filters, *pair, size=size, **attrs)
+
+    if together == members:
+        return run((x, b))
+    x, b = (a.reshape(members // together, together, *a.shape[1:]) for a in (x, b))
+    w = jax.lax.map(run, (x, b))
+    return w.reshape(members, *w.shape[2:])
+
+
 @lowering("max_pool_back")
 def _max_pool_back(g: jax.Array, place: jax.Array, **attrs: Any) -> jax.Array:
     return _spread(lambda number, value, place: jnp.where(place == number, value, 0), (g, place), **attrs)
