@@ -40,6 +40,12 @@ MISSING = (
         "distribute.experimental.rpc.Client distribute.experimental.rpc.Server",
     ),
     Group(
+        "Profiling another process",
+        "A profiler's server writes files for every local user. Profile in the program itself, with "
+        "`tf.profiler.experimental.start` and `stop`, or the context manager `Profile`.",
+        "profiler.experimental.client.monitor profiler.experimental.client.trace profiler.experimental.server.start",
+    ),
+    Group(
         "TensorFlow's debugger",
         "`tape.explain`, `tf.debugging.enable_check_numerics` and `gradtape run --trace` find NaNs and lost gradients.",
         "debugging.experimental.disable_dump_debug_info debugging.experimental.enable_dump_debug_info",
@@ -60,7 +66,7 @@ RAISING = (
         "tpu.experimental.DeviceAssignment tpu.experimental.HardwareFeature tpu.experimental.Topology "
         "tpu.experimental.initialize_tpu_system tpu.experimental.shutdown_tpu_system "
         "tpu.experimental.embedding.TPUEmbedding tpu.experimental.embedding.TPUEmbeddingV0 "
-        "tpu.experimental.embedding.TPUEmbeddingV2 profiler.experimental.client.monitor",
+        "tpu.experimental.embedding.TPUEmbeddingV2",
     ),
     Group(
         "TensorFlow Lite's converter",

@@ -85,7 +85,8 @@ def _absence(path: str) -> str:
     """Returns the message for a name that gradtape does not have, depending on whether TensorFlow has it."""
     from .missing_names import missing_names  # here: for errors only
 
-    instead = missing_names().get(path)
+    missing = missing_names()
+    instead = missing.get(path) or next((missing[name] for name in missing if name.startswith(f"{path}.")), None)
     if instead:
         return (
             f"tf.{path} is not in gradtape yet. docs/missing-names.md says why; `gradtape check` lists the missing "

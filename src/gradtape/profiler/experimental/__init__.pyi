@@ -1,6 +1,4 @@
 # Written by tools/write_stubs.py.
-from gradtape.profiler.experimental import client as client
-from gradtape.profiler.experimental import server as server
 from gradtape.api.profiler.sessions import (
     Profile as Profile,
     ProfilerOptions as ProfilerOptions,

@@ -1,4 +1,0 @@
-# Written by tools/write_stubs.py.
-from gradtape.api.profiler.server import (
-    start as start,
-)
