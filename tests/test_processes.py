@@ -497,6 +497,37 @@ def test_strangers_neither_end_a_job_nor_have_their_bytes_unpickled(tmp_path):
     assert sorted(done.stdout.splitlines()) == expected and done.returncode == 0, done.stdout + done.stderr
 
 
+IMPERSONATED = """
+import subprocess
+print(float(hvd.allreduce(1.0, op="sum")))
+rank_0 = hvd.broadcast_object(os.getpid(), 0)
+if r == 1:
+    sockets = {os.readlink(f"/proc/{rank_0}/fd/{file}") for file in os.listdir(f"/proc/{rank_0}/fd")}
+    rows = [line.split() for name in ("tcp", "tcp6") for line in open(f"/proc/{rank_0}/net/{name}")]
+    ports = {int(row[1].rpartition(":")[2], 16) for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets}
+    impostor = '''
+import sys
+from jax._src.lib import _jax
+address = f"127.0.0.1:{sys.argv[1]}"
+_jax.get_distributed_runtime_client(address, 1, init_timeout=1, shutdown_on_destruction=False).connect()
+'''
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("GRADTAPE_")}
+    command = [sys.executable, "-c", impostor]
+    impostors = [subprocess.Popen([*command, str(port)], env=clean, stderr=subprocess.DEVNULL) for port in ports]
+    assert impostors  # the port of gradtape's coordinator, which knows the secret, and gloo's
+    assert all(impostor.wait() for impostor in impostors)
+hvd.barrier()
+print(float(hvd.allreduce(2.0, op="sum")))
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/net/tcp"), reason="lists the open ports of a process as Linux does")
+def test_no_process_of_the_host_takes_the_place_of_a_rank(tmp_path):
+    """Whoever connects to JAX's service as rank 1 ends the job. On one host, the service has no port."""
+    done = launched("-n", 2, script(tmp_path, IMPERSONATED))
+    assert sorted(done.stdout.split()) == sorted("[0] 2.0 [0] 4.0 [1] 2.0 [1] 4.0".split()), done.stdout + done.stderr
+
+
 FAILING = """
 x = tf.ones([100])
 for i in range(10_000):
@@ -514,7 +545,7 @@ for i in range(10_000):
     [
         (9, 137, r"gradtape launch: rank 1 was killed by SIGKILL after [\d.]+ s; the other 1 is ended"),
         (int(signal.SIGSTOP), 1, r"rank 1 did not arrive within 2 s, while rank 0 waits in .* rank 1 does not answer"),
-        ("shape", 1, r"the ranks disagree about collective 8: all_reduce: float32\[10.\] at rank \d, float32\[10.\]"),
+        ("shape", 1, r"the ranks disagree about collective 10: all_reduce: float32\[10.\] at rank \d, float32\[10.\]"),
         ("exit", 3, r"gradtape launch: rank 1 ended with exit code 3 after"),
     ],
 )

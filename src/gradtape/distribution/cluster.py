@@ -17,10 +17,11 @@ import re
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import types
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..core import errors
@@ -327,13 +328,6 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
         import jax
     except ImportError as error:
         raise ImportError("Several processes need JAX for communication: pip install jax") from error
-    port = None
-    if me.rank == 0:
-        with socket.socket() as probe:
-            probe.bind((interface, 0))
-            port = probe.getsockname()[1]
-    ports = joined.call("start of JAX", port, wait=True)
-    assert ports is not None
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     # Run each program on the calling thread. With asynchronous dispatch, a collective called from a callback of another
     # program would wait for a pool thread that the other program holds.
@@ -341,12 +335,13 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
     jax.config.update("jax_enable_preemption_service", False)  # it would keep SIGTERM from ending the process
     patience = int(2 * joined.timeout + 60)  # `Coordinator` detects failures first and reports them in more detail
     try:
-        jax.distributed.initialize(
-            f"{host}:{ports[0]}", me.size, me.rank, coordinator_bind_address=f"{interface}:{ports[0]}",
-            local_device_ids=[me.local_rank] if me.chooses_device and me.local_size > 1 else None,
-            cluster_detection_method="deactivate", initialization_timeout=int(joined.timeout) + 1,
-            heartbeat_timeout_seconds=patience, shutdown_timeout_seconds=patience,
-        )  # fmt: skip
+        with _jax_addresses(joined, host, interface) as (address, bind_address):
+            jax.distributed.initialize(
+                address, me.size, me.rank, coordinator_bind_address=bind_address,
+                local_device_ids=[me.local_rank] if me.chooses_device and me.local_size > 1 else None,
+                cluster_detection_method="deactivate", initialization_timeout=int(joined.timeout) + 1,
+                heartbeat_timeout_seconds=patience, shutdown_timeout_seconds=patience,
+            )  # fmt: skip
     except RuntimeError as error:
         if "before any JAX calls" not in str(error):
             raise
@@ -354,6 +349,61 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
             "JAX has computed in this process before it joined the others. Call gradtape.distribute.init(), or create "
             "the strategy, at the start of the program, or start it with `gradtape launch`"
         ) from error
+
+
+@contextlib.contextmanager
+def _jax_addresses(joined: Member, host: str, interface: str) -> Iterator[tuple[str, str]]:
+    """Context manager for the start of JAX's service: yields the addresses to connect to and to listen at.
+
+    The service authenticates nobody. If all ranks can open a unix socket in a folder that only this user may enter, the
+    service listens there, until all have connected; then the folder is deleted. Otherwise it listens at a TCP port.
+    """
+    with contextlib.ExitStack() as stack:
+        port, probe = None, None
+        if joined.rank == 0:
+            with socket.socket() as free:
+                free.bind((interface, 0))
+                port = free.getsockname()[1]
+            probe = _private_socket(stack)
+        offers = joined.call("address of JAX", [port, probe and probe.getsockname()], wait=True)
+        assert offers is not None
+        port, path = offers[0]
+        reached = joined.call("socket of JAX", _reaches(path), wait=True)
+        assert reached is not None
+        if probe is not None:
+            probe.close()
+            os.unlink(path)
+        if all(reached):
+            yield f"unix:{path}", f"unix:{path}"
+            joined.call("start of JAX", wait=True)
+        else:
+            yield f"{host}:{port}", f"{interface}:{port}"
+
+
+def _private_socket(stack: contextlib.ExitStack) -> socket.socket | None:
+    """Returns a listening socket in a new folder of mode 0700, both until `stack` ends; None if there cannot be one."""
+    for parent in (None, "/tmp"):  # the path of the user's temporary files may exceed Linux's limit of 107 bytes
+        try:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="gradtape-", dir=parent))
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(os.path.join(folder, "jax"))
+            listener.listen(4096)
+        except (AttributeError, OSError):  # also on platforms without unix sockets
+            continue
+        return listener
+    return None
+
+
+def _reaches(path: str | None) -> bool:
+    """Returns whether this process can connect to the unix socket at `path`: it runs on the same host."""
+    if path is None:
+        return False
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(path)
+    except (AttributeError, OSError):
+        return False
+    return True
 
 
 def _leave(joined: Member, process: int) -> None:
