@@ -172,3 +172,51 @@ def test_nothing_is_changed_by_an_audit():
     tape.audit_precision(y, x)
     assert len(tape._log.ops) == count
     np.testing.assert_array_equal(tape.gradient(y, x), first)
+
+
+def sum_in_a_loop(x):
+    total = tf.zeros_like(x)
+    for _ in range(300):
+        total = total + x  # here
+    return tf.reduce_sum(total)
+
+
+def sum_in_a_loop_of_a_function(x):
+    total = tf.zeros_like(x)
+    for _ in tf.range(200):
+        total = total + x * 0.01  # here
+    return tf.reduce_sum(total)
+
+
+@pytest.mark.parametrize("traced", [False, True], ids=["eager", "function"])
+def test_a_loop_is_charged_with_what_its_rounds_add_together(traced):
+    program = sum_in_a_loop_of_a_function if traced else sum_in_a_loop
+    x = tf.Variable(np.linspace(0.1, 1.0, 8), dtype=tf.bfloat16)
+    run = tf.function(program) if traced else program
+    with tf.GradientTape(trace=True) as tape:
+        y = run(x)
+    audit = tape.audit_precision(y, x)
+    assert audit.worst is not None, str(audit)
+    assert planted_line(program) - 1 <= audit.worst.line[1] <= planted_line(program) and audit.worst.remark, str(audit)
+
+
+def test_the_worst_line_of_a_sound_mixed_network_has_no_remark():
+    rng = np.random.default_rng(0)
+    w = tf.Variable(rng.normal(size=(4, 16)), dtype=tf.float32)
+    v = tf.Variable(rng.normal(size=(16, 1)), dtype=tf.float32)
+    x = tf.constant(rng.normal(size=(8, 4)), tf.float32)
+    with tf.GradientTape(trace=True) as tape:
+        h = tf.nn.relu(tf.cast(x, HALF) @ tf.cast(w, HALF))
+        loss = tf.reduce_mean(tf.cast(h @ tf.cast(v, HALF), tf.float32) ** 2)
+    audit = tape.audit_precision(loss, [w, v])
+    assert audit.worst is not None and not audit.worst.remark, str(audit)
+    assert audit.worst.line[1] == inspect.currentframe().f_lineno - 3, str(audit)
+
+
+def test_a_value_cast_twice_has_two_cotangents():
+    """The repetition in float64 once compared each with their sum."""
+    x = tf.Variable([0.5, 0.25], dtype=HALF)
+    with tf.GradientTape(trace=True) as tape:
+        y = tf.reduce_sum(tf.cast(x, tf.float32) + tf.cast(x, tf.float32))
+    audit = tape.audit_precision(y, x)
+    assert all(row.backward_error == 0 for row in audit.rows), str(audit)

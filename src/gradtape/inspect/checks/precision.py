@@ -20,7 +20,8 @@ from ..records.reading import Reading, short, source_text
 from ..records.repetition import Key, RepeatedStep, Repetition, steps_of
 from ..records.tables import Printable, Table
 
-_MANY_ROUNDINGS = 64  # errors below this many units of rounding are normal
+_MANY_ROUNDINGS = 64  # errors below this many units of rounding are normal,
+_LARGE_ERROR = 0.05  # unless they are larger than this: in bfloat16, 64 units are half of the value
 _ROOM = 2.0  # a loss scale leaves this factor to the largest number
 
 
@@ -76,8 +77,8 @@ class PrecisionAudit(Printable):
 
     @property
     def worst(self) -> PrecisionRow | None:
-        """The most harmful line; None if all lines merely round."""
-        return self.rows[0] if self.rows and self.rows[0].remark else None
+        """The most harmful line, which has no remark if it does little harm; None if all lines merely round."""
+        return self.rows[0] if self.rows and self.rows[0].severity else None
 
     def tables(self) -> list[Table]:
         """Returns the lines, the worst first."""
@@ -113,8 +114,9 @@ def audit_precision(tape: Any, target: Any = None, sources: Any = None) -> Preci
     forward = _Difference(narrow.values, wide.values)
     backward = _Difference(narrow.cotangents, wide.cotangents)
     rows: dict[Line | None, PrecisionRow] = {}
+    entered: dict[Key, tuple[Line | None, float]] = {}
     for step in steps:
-        _judge(rows.setdefault(step.line, PrecisionRow(step.line)), step, forward, backward, narrow)
+        _judge(rows.setdefault(step.line, PrecisionRow(step.line)), step, forward, backward, narrow, entered)
     ordered = sorted(rows.values(), key=lambda row: -row.severity)
     return PrecisionAudit(ordered, *_loss_scale(narrow, wide))
 
@@ -137,9 +139,14 @@ class _Difference:
 
 
 def _judge(
-    row: PrecisionRow, step: RepeatedStep, forward: _Difference, backward: _Difference, narrow: Repetition
-) -> None:
-    """Adds the effects of a step to the row of its line."""
+    row: PrecisionRow, step: RepeatedStep, forward: _Difference, backward: _Difference, narrow: Repetition,
+    entered: dict[Key, tuple[Line | None, float]],
+) -> None:  # fmt: skip
+    """Adds the effects of a step to the row of its line.
+
+    `entered` receives, for each output, its line and the error with which values came to that line: a line of a loop
+    may add little in every round, and much in all of them.
+    """
     keys = [x for x in step.inputs if isinstance(x, int | tuple)]
     for name, names in ((step.op.name, row.ops), *((d, row.dtypes) for d in _dtypes(step, narrow))):
         if name not in names:
@@ -148,13 +155,25 @@ def _judge(
     row.error = max(row.error, _largest_figures(forward.error, step.outputs))
     row.backward_error = max(row.backward_error, _largest_figures(backward.error, keys))
     added, zeros, infinities = forward.added(step.outputs, keys)
+    before = max((_error_before(key, step.line, forward, entered) for key in keys), default=0.0)
+    entered.update((key, (step.line, before)) for key in step.outputs)
+    added_by_line = _largest_figures(forward.error, step.outputs) - before
     back_added, back_zeros, back_infinities = backward.added(keys, step.outputs)
     # A rule uses forward values; their errors are not charged to it.
     back_added = min(back_added, row.backward_error - _largest_figures(forward.error, (*keys, *step.outputs)))
-    row.added = max(row.added, added if added > _MANY_ROUNDINGS * roundings else 0.0)
-    row.backward_added = max(row.backward_added, back_added if back_added > _MANY_ROUNDINGS * roundings else 0.0)
+    normal = min(_MANY_ROUNDINGS * roundings, _LARGE_ERROR)
+    row.added = max(row.added, added if added > normal else 0.0, added_by_line if added_by_line > _LARGE_ERROR else 0.0)
+    row.backward_added = max(row.backward_added, back_added if back_added > normal else 0.0)
     row.underflow = max(row.underflow, zeros, back_zeros)
     row.overflow = max(row.overflow, infinities, back_infinities)
+
+
+def _error_before(
+    key: Key, line: Line | None, forward: _Difference, entered: dict[Key, tuple[Line | None, float]]
+) -> float:
+    """Returns the error of a value or, if the line itself has computed it, of what the line computed it from."""
+    own, before = entered.get(key, (None, 0.0))
+    return before if key in entered and own == line else forward.error.get(key, 0.0)
 
 
 def _dtypes(step: RepeatedStep, narrow: Repetition) -> list[str]:

@@ -50,7 +50,8 @@ class WideTensor(Tensor):
         self.seen.update(x.dtype for x in inputs if x.dtype.differentiable)
         with dispatch.recorded_by(tuple(r for r in recorders if r.level < level)):
             if op.name == "cast" and attrs["dtype"].is_floating:
-                result: Any = WideTensor(self.value, attrs["dtype"], level, self.seen)
+                # A tensor of its own: a value that is cast twice has two cotangents.
+                result: Any = WideTensor(ops.identity(self.value), attrs["dtype"], level, self.seen)
             else:
                 result = dispatch.run(op, [_widen(x, level) for x in inputs], attrs)
                 several = type(result) is tuple
