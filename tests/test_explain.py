@@ -528,3 +528,18 @@ def test_a_tensor_that_is_watched_late_and_not_used_at_all_has_no_path():
         tape.watch(x)
         loss = tf.reduce_sum(y)
     assert tape.explain(loss, x).reasons[0].cause == "no path"
+
+
+@pytest.mark.parametrize("library", ["scipy.special", "scipy.linalg", "torch"])
+def test_the_line_where_a_value_enters_a_library_is_the_users(library):
+    module = pytest.importorskip(library)
+    enter = {
+        "scipy.special": lambda x: module.logsumexp(x),
+        "scipy.linalg": lambda x: module.norm(x),
+        "torch": lambda x: module.from_dlpack(x * 2.0).numpy(),
+    }[library]
+    x = tf.Variable([1.0, 2.0])
+    with tf.GradientTape(trace=True) as tape:
+        y = tf.constant(enter(x))
+    (reason,) = tape.explain(y, x).reasons
+    assert reason.line[0] == __file__ and reason.line[2] == "<lambda>"

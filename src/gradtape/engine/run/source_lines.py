@@ -12,7 +12,10 @@ LineReference = tuple[CodeType, int]  # a code object and an instruction offset,
 origins: dict[str, dict[int, Line]] = {}  # by file and line of generated source: the user's line it comes from
 
 RULES = "<gradtape rule>"  # the file of generated rules
-_LIBRARIES = ("gradtape.", "keras_gradtape.", "keras.", "numpy.", "contextlib", "optree.")
+_LIBRARIES = (
+    "gradtape.", "keras_gradtape.", "keras.", "numpy.", "scipy.", "torch.", "jax.", "pandas.", "sklearn.",
+    "contextlib.", "optree.",
+)  # fmt: skip
 _is_user: dict[str, bool] = {RULES: False}  # by file: whether it is user code rather than a library's
 
 
@@ -53,7 +56,7 @@ def is_called_by_gradtape(depth: int = 2) -> bool:
 
 
 def _learn(file: str, names: dict[str, Any]) -> bool:
-    user = not str(names.get("__name__", "")).startswith(_LIBRARIES)
+    user = not f"{names.get('__name__', '')}.".startswith(_LIBRARIES)
     if not file.startswith("<"):  # names such as "<stdin>" are not unique, so the result is not cached
         _is_user[file] = user
     return user
