@@ -135,6 +135,13 @@ def test_functions_take_ragged_values():
     assert tf.concat([value, value], 1).to_list() == [[1, 1], [2, 3, 2, 3]]
 
 
+def test_ragged_values_have_the_dtype_that_numpy_gives_their_numbers():
+    values = v1.ragged.constant_value([[0.1], [2.0, 3.0]]).values
+    assert values.dtype == "float64" and values[0] == 0.1
+    assert v1.ragged.constant_value([[1], [2**40]]).values.tolist() == [1, 2**40]
+    assert v1.ragged.constant_value([[0.1]], "float64").values.tolist() == [0.1]
+
+
 def test_custom_getters_change_variables():
     def renamed(getter, name, *args, **kwargs):
         return getter(name.replace("kernel", "weights"), *args, **{**kwargs, "trainable": False})

@@ -220,7 +220,7 @@ _BY_NAME: dict[Any, DType] = {
 }  # fmt: skip
 _BY_TYPE: dict[Any, DType] = {
     **{dtype.as_numpy_dtype: dtype for dtype in _HELD}, float: float32, builtins.bool: bool, np.str_: string,
-    np.bytes_: string, np.object_: string,
+    np.bytes_: string, np.object_: string, np.longlong: int64, np.ulonglong: uint64,
 }  # fmt: skip
 
 

@@ -196,7 +196,6 @@ class Sources(Pipeline):
                     "To specify the output signature you need to provide either the `output_signature` argument or the "
                     "`output_types` argument."
                 )
-            output_types = map_leaves(as_dtype, output_types)
             output_signature = _signature(output_types, output_shapes)
         elif output_types is not None or output_shapes is not None:
             raise TypeError("The `output_types` and `output_shapes` arguments cannot be used with `output_signature`.")

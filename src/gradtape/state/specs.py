@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes
+from ..core import dtypes, nest
 from ..core.composites import CompositeTensor
 from ..core.dtypes import DType, as_dtype
 from ..core.shapes import TensorShape
@@ -20,7 +20,8 @@ from .type_spec import BatchableTypeSpec, LeafSpec, TypeSpec, register_type_spec
 from .variable import Variable
 
 __all__ = [
-    "IndexedSlicesSpec", "SparseTensorSpec", "TensorArraySpec", "TensorSpec", "TypeSpec", "VariableSpec", "spec_of",
+    "IndexedSlicesSpec", "SparseTensorSpec", "TensorArraySpec", "TensorSpec", "TypeSpec", "VariableSpec", "as_spec",
+    "spec_of",
 ]  # fmt: skip
 
 
@@ -148,6 +149,11 @@ class TensorSpec(ShapedSpec):
 
     def __repr__(self) -> str:
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
+
+
+def as_spec(declared: Any) -> Any:
+    """Returns the nest of specs for a dtype, a spec or a nest of these: a dtype declares tensors of any shape."""
+    return nest.map_structure(lambda x: x if isinstance(x, TypeSpec) else TensorSpec(None, x), declared)
 
 
 class IndexedSlicesSpec(TypeSpec):

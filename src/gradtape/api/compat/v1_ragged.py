@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes
+from ...core import dtypes, nest
 from ...state.ragged.tensor import RaggedTensor
 from ...state.ragged.value import RaggedTensorValue
 from ..namespace import resolve
@@ -30,7 +30,8 @@ def constant_value(
     [0, 2, 3]
     """
     kind = dtype.numpy if isinstance(dtype, dtypes.DType) else dtype  # any dtype of NumPy's: `bytes` is none of ours
-    given = dtypes.string if kind is not None and np.dtype(kind).kind in "OSU" else None  # NumPy casts numbers
+    wide = np.result_type(*(np.asarray(x) for x in nest.flatten(pylist) or [0.0]))  # NumPy's dtype of the numbers
+    given = dtypes.string if kind is not None and np.dtype(kind).kind in "OSU" else dtypes.of_numpy(wide)
     made = resolve("ragged.constant")(pylist, given, ragged_rank, inner_shape, row_splits_dtype=row_splits_dtype)
     return _value(made, kind)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import logger, nest
-from ...core.dtypes import DType, as_dtype
+from ...core.dtypes import DType
 from ...core.errors import InvalidArgumentError, OutOfRangeError
 from ...core.tensor import Tensor
 from ...core.type_hints import Result
@@ -19,7 +19,7 @@ from ...engine.run.namespace import ops
 from ...graph.control_flow import structured_loops
 from ...state.ragged.spec import RaggedTensorSpec
 from ...state.sparse_tensor import SparseTensor
-from ...state.specs import SparseTensorSpec, spec_of
+from ...state.specs import SparseTensorSpec, TensorSpec, as_spec, spec_of
 from ...state.type_spec import BatchableTypeSpec, decoded, encoded, encoded_specs
 from ..sparse.shaping import concat, expand_dims, reshape, slice
 
@@ -66,7 +66,7 @@ def map_fn(
     _check_callable(fn)
     flat = _elements(elems, composites=True)
     signature = fn_output_signature if fn_output_signature is not None else dtype
-    declared = nest.map_structure(_kind_of_element, elems) if signature is None else signature
+    declared = nest.map_structure(_spec_of_element, elems) if signature is None else as_spec(signature)
     specs = nest.flatten(declared)
     size = _check_same_size(flat)
     dense = not any(nest.is_composite(x) for x in (*flat, *specs))
@@ -86,14 +86,14 @@ def map_fn(
                 _check_composite(y, spec)
                 column.append(expand_dims(y, 0) if isinstance(y, SparseTensor) else y)
             else:
-                column.append(_check_declared(y, _dtype_of(spec), column[0].dims if column else _shape_of(spec)))
+                column.append(_check_declared(y, spec.dtype, column[0].dims if column else spec.shape))
     return nest.pack_sequence_as(declared, list(map(_stack_results, columns, specs)))
 
 
-def _kind_of_element(x: Any) -> Any:
-    """Returns the spec of an element of `x`, for a function that returns the same kind."""
+def _spec_of_element(x: Any) -> Any:
+    """Returns the spec of a result for an element of `x`, of a function that returns the same kind."""
     if not nest.is_composite(x):
-        return to_tensor(x).dtype
+        return TensorSpec(None, to_tensor(x).dtype)
     spec = _batchable(spec_of(x))
     return spec.__batch_encoder__.unbatch(spec)
 
@@ -142,7 +142,7 @@ def _map_in_graph(fn: Callable[[Any], Any], elems: Any, flat: list[Tensor], decl
         result = fn(nest.pack_sequence_as(elems, rows))
         nest.assert_same_structure(declared, result)
         pairs = zip(nest.flatten(result), specs, strict=True)
-        checked = [_check_declared(y, _dtype_of(s), _shape_of(s)) for y, s in pairs]
+        checked = [_check_declared(y, spec.dtype, spec.shape) for y, spec in pairs]
         return state, nest.pack_sequence_as(declared, checked)
 
     return structured_loops.mapped(one, (), flat)[1]
@@ -197,14 +197,6 @@ def _sparse_rows(x: SparseTensor) -> list[SparseTensor]:
     return [reshape(slice(x, [i, *origin], [1, *dims]), dims) for i in range(size)]
 
 
-def _dtype_of(spec: Any) -> DType:
-    return spec.dtype if hasattr(spec, "shape") else as_dtype(spec)
-
-
-def _shape_of(spec: Any) -> Any:
-    return spec.shape if hasattr(spec, "shape") else None
-
-
 def _check_declared(y: Any, dtype: DType, shape: Any) -> Tensor:
     """Returns `y` after checking it against the declared dtype and shape."""
     y = to_tensor(y, hint=dtype)
@@ -213,15 +205,14 @@ def _check_declared(y: Any, dtype: DType, shape: Any) -> Tensor:
             f"TensorArray dtype is {dtype.name} but Op is trying to write dtype {y.dtype.name}. Say so with "
             f"fn_output_signature=tf.{y.dtype.name}"
         )
-    if shape is not None and not y.shape.is_compatible_with(shape):
+    if not y.shape.is_compatible_with(shape):
         raise ValueError(f"Incompatible shape for value ({y.shape}), expected ({tuple(shape)})")
     return y
 
 
 def _empty(spec: Any) -> Tensor:
-    shape = _shape_of(spec)
-    dims = [] if shape is None or shape.rank is None else [n or 0 for n in shape.as_list()]
-    return Tensor(np.zeros((0, *dims), _dtype_of(spec).numpy), _dtype_of(spec))
+    dims = [] if spec.shape.rank is None else [n or 0 for n in spec.shape.as_list()]
+    return Tensor(np.zeros((0, *dims), spec.dtype.numpy), spec.dtype)
 
 
 def foldl(

@@ -128,7 +128,7 @@ def _defaults(given: Any) -> list[Tensor]:
     """Returns the value of an empty field for each column: an empty tensor of its dtype if fields must not be empty."""
     return [
         to_tensor([], as_dtype(x))
-        if isinstance(x, DType) or (isinstance(x, type) and issubclass(x, np.generic))
+        if isinstance(x, DType | np.dtype | type | str | int) and x in _KINDS  # 1 is float32's enum, as in TensorFlow
         else to_tensor(x)
         for x in given
     ]

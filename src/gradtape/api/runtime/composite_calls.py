@@ -7,8 +7,7 @@ from typing import Any
 
 from ...core import errors, nest
 from ...core.composites import CompositeTensor
-from ...core.dtypes import as_dtype
-from ...state.type_spec import TypeSpec
+from ...state.specs import TypeSpec, as_spec
 
 
 def has_composites(inp: Any, declared: list[Any]) -> bool:
@@ -22,7 +21,7 @@ def call_with_composites(calling: Callable[..., Any], func: Any, inp: Any, Tout:
     declared = list(Tout) if several else [Tout]
     given = list(inp)
     flat = nest.flatten(given, expand_composites=True)
-    kinds = [x.dtype if hasattr(x, "dtype") else as_dtype(x) for x in nest.flatten(declared, expand_composites=True)]
+    kinds = [spec.dtype for spec in nest.flatten(as_spec(declared), expand_composites=True)]
 
     def on_tensors(*tensors: Any) -> list[Any]:
         result = func(*nest.pack_sequence_as(given, list(tensors), expand_composites=True))

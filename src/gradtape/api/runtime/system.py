@@ -15,7 +15,7 @@ from typing import Any, overload
 import numpy as np
 
 from ...core import errors, nest
-from ...core.dtypes import DType, as_dtype, string
+from ...core.dtypes import string
 from ...core.scopes import holding
 from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...core.type_hints import DTypeLike, ValueLike
@@ -24,7 +24,7 @@ from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor
-from ...state.type_spec import TypeSpec
+from ...state.specs import TypeSpec, as_spec
 from ...state.variable import variable_creator_scope
 from .composite_calls import call_with_composites, has_composites
 
@@ -196,11 +196,6 @@ def _outputs(result: Any, declared: Any, make: Callable[[Any, Any], Tensor]) -> 
     return [make(value, kind) for value, kind in zip(values, declared, strict=True)]
 
 
-def _declared_dtype(kind: Any) -> DType:
-    """Returns the dtype of a result declared by a dtype or a TensorSpec."""
-    return kind.dtype if isinstance(kind, TypeSpec) and hasattr(kind, "dtype") else as_dtype(kind)
-
-
 def _decorator(calling: Callable[..., Any], inp: Any, Tout: Any) -> Any:
     """Returns the decorator for `@tf.py_function(Tout=...)`."""
     title = calling.__name__
@@ -260,16 +255,15 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     declared = list(Tout) if isinstance(Tout, list | builtins.tuple) else [Tout]
     if has_composites(inp, declared):
         return call_with_composites(py_function, func, inp, Tout)
-    for kind in declared:
-        _declared_dtype(kind)
+    specs = as_spec(Tout)
 
-    def make(value: Any, kind: Any) -> Tensor:
-        return to_tensor(value, dtype=_declared_dtype(kind))
+    def make(value: Any, spec: Any) -> Tensor:
+        return to_tensor(value, dtype=spec.dtype)
 
     def call(tensors: Any) -> Any:
         result = _call(func, tensors)
         try:
-            return _outputs(result, Tout, make)
+            return _outputs(result, specs, make)
         except (ValueError, TypeError) as error:
             raise errors.InvalidArgumentError(f"{type(error).__name__}: {error}") from error
 
@@ -348,11 +342,11 @@ def _arrays_declared(result: Any, declared: list[Any]) -> list[Tensor]:
             f"the function returns {len(values)} values, but expects to see {len(declared)} values: as many as Tout has"
         )
     found = [to_tensor(np.asarray(value)) for value in values]
-    for i, (y, kind) in enumerate(zip(found, map(_declared_dtype, declared), strict=True)):
-        if y.dtype is not kind:
+    for i, (y, spec) in enumerate(zip(found, as_spec(declared), strict=True)):
+        if y.dtype is not spec.dtype:
             raise errors.InvalidArgumentError(
-                f"{i}-th value returned by the function is {y.dtype.kernel_name()}, but expects {kind.kernel_name()}, "
-                "as Tout says. Return an array with .astype(...)"
+                f"{i}-th value returned by the function is {y.dtype.kernel_name()}, but expects "
+                f"{spec.dtype.kernel_name()}, as Tout says. Return an array with .astype(...)"
             )
     return found
 

@@ -126,7 +126,8 @@ class TableConfig:
             raise ValueError(f"String argument `combiner` must be in {_COMBINERS}. Received: {combiner}")
         self.vocabulary_size, self.dim, self.optimizer, self.combiner = vocabulary_size, dim, optimizer, combiner
         self.initializer = initializer or partial(_draw_table, 1 / math.sqrt(dim))
-        self.name, self.quantization_config, self.layout, self.dtype = name, quantization_config, layout, dtype
+        self.name, self.quantization_config, self.layout = name, quantization_config, layout
+        self.dtype = dtypes.as_dtype(dtype)
 
     def __repr__(self) -> str:
         return (

@@ -26,6 +26,7 @@ from ...engine.run.namespace import ops
 from ...engine.run.protocols import OpNamespace, Outputs, VariableLike
 from ...engine.tape.tape import Tape
 from ...engine.tape.validation import zeros_like
+from ...state.specs import as_spec
 from ..ir.effects import Effect, given, is_imagined, once
 from ..ir.graph import Attrs, Parents, Saved
 from ..trace.closures import variables_around
@@ -250,8 +251,9 @@ def traced_call(
     f: Callable[[Tensors], list[Tensor]], inputs: Tensors, outputs: Sequence[Any], differentiable: bool
 ) -> list[Tensor]:
     """Add `f(inputs)`, called in every run, to the active trace. `outputs` are the dtypes or specs of its results."""
-    known = [spec for spec in outputs if hasattr(spec, "shape") and spec.shape.is_fully_defined()]
-    first = tuple(np.zeros(spec.shape, spec.dtype.numpy) for spec in known) if len(known) == len(outputs) else None
+    specs = as_spec(list(outputs))
+    is_known = all(spec.shape.is_fully_defined() for spec in specs)
+    first = tuple(np.zeros(spec.shape, spec.dtype.numpy) for spec in specs) if is_known else None
     seen = _Seen(first)
     attrs = {"f": f, "dtypes": tuple(x.dtype for x in inputs), "seen": seen, "uses": _NO_USES}
     op = call if differentiable else constant_call
