@@ -145,6 +145,23 @@ class TestNests:
         assert tf.is_tensor(tf.SparseTensor([[0]], [1.0], [1])) and tf.is_tensor(tf.ragged.constant([[1]]))
         assert not tf.is_tensor(masked([1.0])) and not tf.is_tensor(spec([1]))
 
+    def test_is_tensor_of_what_declares_itself(self):
+        declared = type("Declared", (Masked,), {"is_tensor_like": True})  # as TFP's variables, which are composite
+        assert tf.is_tensor(declared(tf.constant([1.0]), tf.constant([True])))
+        # TensorFlow looks at whether the attribute is there, not at its value.
+        values = {"a value": False, "a method": lambda self: False, "a property": property(lambda self: False)}
+        assert all(tf.is_tensor(type("Declared", (), {"is_tensor_like": value})()) for value in values.values())
+        assert not tf.is_tensor(type("Declared", (), {"is_tensor_like": None})())
+
+    def test_is_tensor_is_false_of_what_only_converts(self):
+        class Converts:
+            pass
+
+        tf.register_tensor_conversion_function(Converts, lambda value, *args, **kwargs: tf.constant(1.0))
+        proxy = type("ObjectProxy", (), {"is_tensor_like": True})  # of wrapt
+        others = [Converts(), proxy(), tf.Variable, tf.data.Dataset.range(2), tf.TensorArray(tf.float32, 1)]
+        assert not any(map(tf.is_tensor, others))
+
     def test_identity_and_stop_gradient(self):
         x = masked([1.0, 2.0])
         with tf.GradientTape(persistent=True) as tape:

@@ -85,11 +85,11 @@ def is_tensor(x: object) -> bool:
     """
     if isinstance(x, Tensor):
         return True
-    if isinstance(x, CompositeTensor):
-        return x._is_native
-    if hasattr(x, "_as_tensor") or hasattr(x, "_gradtape_variable"):  # a variable, or one of Keras'
-        return True
-    return bool(getattr(x, "is_tensor_like", False))  # a symbolic tensor of Keras 2
+    if type(x).__name__ in ("ObjectProxy", "_DictWrapper"):  # of wrapt: they pass on every attribute
+        return False
+    native = x._is_native if isinstance(x, CompositeTensor) else hasattr(type(x), "_as_tensor")
+    # Variables of Keras; then what declares itself, whatever the value: symbolic tensors of Keras 2, TFP's variables.
+    return native or hasattr(x, "_gradtape_variable") or getattr(x, "is_tensor_like", None) is not None
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray[Any, Any] | None:

@@ -7,15 +7,6 @@ from typing import Any
 import numpy as np
 
 import gradtape
-from gradtape.core.nest import Composite
-
-
-def is_tf_type(x: Any) -> bool:
-    """Returns whether `x` is a tensor, a variable or a composite tensor."""
-    return isinstance(x, gradtape.Tensor | gradtape.Variable | Composite) or bool(gradtape.is_tensor(x))
-
-
-is_tensor = is_tf_type
 
 
 def constant_value(tensor: Any, partial: bool = False) -> Any:
