@@ -323,3 +323,61 @@ def test_records_carry_their_source_line_when_asked():
     assert line == test_records_carry_their_source_line_when_asked.__code__.co_firstlineno + 4
     assert function == "test_records_carry_their_source_line_when_asked"
     assert float(tape.gradient(y, x)) == 6
+
+
+# What TensorFlow's class has: a subclass that overrides one of these means it.
+TENSORFLOW = "batch_jacobian gradient jacobian reset stop_recording watch watched_variables".split()
+OURS = sorted(name for name in dir(tf.GradientTape) if not name.startswith("_") and name not in TENSORFLOW)
+
+
+def use_tapes(kind):
+    """Computes derivatives with tapes of a subclass, in each way that TensorFlow has, and some more."""
+    v, x = tf.Variable([1.0, 2.0]), tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    with kind(persistent=True) as tape:
+        y = v**3
+        with tape.stop_recording():
+            v * 2
+    assert tape.gradient(y, v).numpy().tolist() == [3, 12]
+    for with_pfor in (True, False):
+        assert tape.jacobian(y, v, experimental_use_pfor=with_pfor).numpy().tolist() == [[3, 0], [0, 12]]
+    with kind() as tape:
+        tape.watch(x)
+        y = x**2
+    assert tape.batch_jacobian(y, x).shape == (2, 2, 2)
+    with kind() as outer:
+        with kind() as inner:
+            y = v**3
+        first = inner.gradient(y, v)
+    assert outer.gradient(first, v).numpy().tolist() == [6, 12]
+    with kind() as tape:
+        v * 2
+        tape.reset()
+        y = v * v
+    assert len(tape.watched_variables()) == 1 and tape.gradient(y, tf.Variable(1.0)) is None
+
+    @tf.function
+    def gradient(x):
+        with kind() as tape:
+            tape.watch(x)
+            y = x * x
+        return tape.gradient(y, x)
+
+    assert gradient(x).numpy().tolist() == [[2, 4], [6, 8]]
+    for setting, options in [({}, {"per": "example"}), ({}, {"nan_safe": True}), ({"check": "nan"}, {})]:
+        with kind(**setting) as tape:
+            y = tf.reduce_sum(x * v, 1)
+        tape.gradient(y, v, **options)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_subclass_may_define_every_name_that_tensorflow_does_not_have(name):
+    def method_of_the_user(*args, **kwargs):
+        raise AssertionError(f"an internal call goes through {name}")
+
+    use_tapes(type("Mine", (tf.GradientTape,), {name: method_of_the_user}))
+    if name != "hessian":
+        kind = type("Mine", (tf.GradientTape,), {name: method_of_the_user})
+        v = tf.Variable([1.0, 2.0])
+        with kind() as tape:
+            y = tf.reduce_sum(v**3)
+        assert tape.hessian(y, v).numpy().tolist() == [[6, 0], [0, 12]]

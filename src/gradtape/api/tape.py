@@ -22,6 +22,7 @@ from ..engine.tape.assignments import tracking
 from ..engine.tape.log import Log
 from ..engine.tape.queries import QueryResult
 from ..engine.tape.results import OptionalGradient
+from ..engine.tape.tape import Tape
 from ..engine.tape.validation import differentiable, is_watchable, native, zeros_like
 from .tape_arguments import (
     UnconnectedGradients,
@@ -104,7 +105,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         self._check = check
         if trace:
             self._trace = True
-            self._note_creation()
+            Tape._note_creation(self)
             self._event_log_lease = inspection().event_log.EventLogLease()
 
     def _log_class(self) -> type[Log]:
@@ -169,17 +170,17 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         """
         if self._log is None:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        self.pause()
+        Tape.pause(self)
         try:
             yield
         finally:
-            self.resume()
+            Tape.resume(self)
 
     def reset(self) -> None:
         """Clears all information stored in this tape and continues recording."""
-        self.pause()
+        Tape.pause(self)
         before, self._log, self._hooks = self._log, None, {}
-        self.resume()
+        Tape.resume(self)
         if before is not None and self._log is not None:
             self._log.continue_from(before)
 
@@ -204,7 +205,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         Raises:
           RuntimeError: if the tape has already computed a gradient and is not persistent.
         """
-        log = self._open_log("attach")
+        log = DerivativeMethods._open_log(self, "attach")
         with dispatch.recorded_by((*dispatch.thread.recorders, log)):
             yield self
 
@@ -229,7 +230,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         >>> float(tape.gradient(y, v))
         40.0
         """
-        log = self._open_log("add a gradient hook")
+        log = DerivativeMethods._open_log(self, "add a gradient hook")
         x = native(x)
         position = log.position(x)
         if position is None and not isinstance(x, Tensor) and is_watchable(x):
@@ -338,7 +339,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         >>> dw.numpy().tolist(), db.numpy().tolist()
         ([[3.0]], [1.0])
         """
-        log = self._log or self._open_log("compute a gradient")
+        log = self._log or DerivativeMethods._open_log(self, "compute a gradient")
         unconnected = _NONE if unconnected_gradients is _NONE else unconnected_mode(unconnected_gradients)
         targets: list[Any]
         cotangents: list[Tensor | None]
@@ -352,20 +353,20 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         flat = leaves if known else tensors_for_gradients(leaves)
         wanted = flat if known else [differentiable(s, "source") for s in flat]
         if self._recording:
-            self._before_query()
+            DerivativeMethods._before_query(self)
         if per is None and not norms and not nan_safe:
-            grads = self.vjp(targets, cotangents, wanted)
+            grads = Tape.vjp(self, targets, cotangents, wanted)
         elif per is not None or norms:
             check_per(per, norms, targets, output_gradients is not None)
             grads = list(gradients_apart(self, targets, wanted, str(per), norms))
         else:
             if any(map(is_nan, targets)):
-                inspection().checked.warn_of_nan(partial(self.diagnose, targets, wanted))
+                inspection().checked.warn_of_nan(partial(inspection().diagnose, self, targets, wanted))
             grads = nan_safe_gradients(self, targets, cotangents, wanted)
         if log.retain or self._finishers:
-            grads = self._finish_query(log, targets, cotangents, list(flat), grads)
+            grads = GradientTape._finish_query(self, log, targets, cotangents, list(flat), grads)
         missing = any([g is None for g in grads])
-        self.release(explainable=missing)
+        Tape.release(self, explainable=missing)
         if missing:
             queries.remember_missing(self, targets, wanted)
         if modes.active:
@@ -389,7 +390,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         if log.retain:
             log.last_query = (targets, cotangents, sources)
             if self._check:
-                grads = inspection().checked.check_finite(targets, grads, self.diagnose)
+                grads = inspection().checked.check_finite(targets, grads, partial(inspection().diagnose, self))
         for finish in self._finishers:
             grads = finish(list(sources), grads)
         return grads

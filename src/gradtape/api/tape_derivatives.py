@@ -53,7 +53,7 @@ class DerivativeMethods(Tape):
         if not self._recording:
             return
         if not self._persistent:
-            self.pause()
+            Tape.pause(self)
         elif not DerivativeMethods._warned_inside:
             DerivativeMethods._warned_inside = True
             logger.warning(
@@ -116,7 +116,7 @@ class DerivativeMethods(Tape):
         >>> tape.jacobian(y, x).numpy().tolist()
         [[2.0, 0.0], [0.0, 4.0]]
         """
-        self._open_log("compute a jacobian")
+        DerivativeMethods._open_log(self, "compute a jacobian")
         unconnected = unconnected_mode(unconnected_gradients)
         target = single(target, "target")
         flat = flat_sources(sources)
@@ -128,7 +128,7 @@ class DerivativeMethods(Tape):
                 "enabled and with  experimental_use_pfor set to False."
             )
         together = jacobians.CHUNK_BYTES if max_bytes is None else max_bytes
-        self._before_query()
+        DerivativeMethods._before_query(self)
         self._sweeps = 0
         small = is_small(sparse, flat)
         compressed = bool(sparse) and not small
@@ -136,7 +136,7 @@ class DerivativeMethods(Tape):
             found: list[Any] = sparse_jacobians(self, target, flat, mode, together)
         else:
             found = jacobians.jacobians(self, target, flat, mode, together if experimental_use_pfor else 0)
-        self.release()
+        Tape.release(self)
         modes.results_found(self, QueryResult([target], flat, found, unconnected is _NONE))
         if unconnected is UnconnectedGradients.ZERO:
             zeros = no_entries if compressed else jacobians.zero_jacobian
@@ -209,7 +209,7 @@ class DerivativeMethods(Tape):
         >>> tape.batch_jacobian(y, x).numpy().tolist()
         [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
         """
-        self._open_log("compute a batch_jacobian")
+        DerivativeMethods._open_log(self, "compute a batch_jacobian")
         unconnected_mode(unconnected_gradients)
         target, source = single(target, "target"), single(source, "source")
         for x in (target, source):
@@ -230,11 +230,11 @@ class DerivativeMethods(Tape):
                     "GradientTape must be created with persistent=True to compute the batch_jacobian with "
                     "parallel_iterations."
                 )
-        self._before_query()
+        DerivativeMethods._before_query(self)
         self._sweeps = 0
         together = jacobians.CHUNK_BYTES if experimental_use_pfor else 0
         found = jacobians.batch_jacobian(self, target, source, check_rows, together)
-        self.release()
+        Tape.release(self)
         modes.results_found(self, QueryResult([target], [source], [found], reports_none=False))
         return found
 
@@ -271,11 +271,11 @@ class DerivativeMethods(Tape):
         >>> tape.hessian(y, {"x": x, "b": b})["b"]["x"].numpy().tolist()
         [4.0, 1.0]
         """
-        self._open_log("compute a hessian")
+        DerivativeMethods._open_log(self, "compute a hessian")
         target = single(target, "target")
         flat = flat_sources(sources)
         check_jacobian_mode("auto", sparse, target, flat)
-        self._before_query()
+        DerivativeMethods._before_query(self)
         self._sweeps = 0
         small = is_small(sparse, flat)
         together = jacobians.CHUNK_BYTES if max_bytes is None else max_bytes
@@ -287,7 +287,7 @@ class DerivativeMethods(Tape):
                 [_sparse_tensor(y, row.dims, x) for x, y in zip(flat, blocks, strict=True)]
                 for row, blocks in zip(flat, found, strict=True)
             ]
-        self.release()
+        Tape.release(self)
         return nest.pack_sequence_as(sources, [nest.pack_sequence_as(sources, blocks) for blocks in found])
 
     def batch_hessian(
@@ -316,7 +316,7 @@ class DerivativeMethods(Tape):
         >>> tape.batch_hessian(losses, x).numpy().tolist()
         [[[4.0, 2.0], [2.0, 0.0]], [[8.0, 6.0], [6.0, 0.0]]]
         """
-        self._open_log("compute a batch_hessian")
+        DerivativeMethods._open_log(self, "compute a batch_hessian")
         target, source = single(target, "target"), single(source, "source")
         if not target.dims or not source.dims or target.dims[0] != source.dims[0]:
             raise ValueError(
@@ -324,7 +324,7 @@ class DerivativeMethods(Tape):
                 f"shapes {list(target.dims)} and {list(source.dims)}. Leave the mean over the batch away"
             )
         check_jacobian_mode("auto", sparse, target, [source])
-        self._before_query()
+        DerivativeMethods._before_query(self)
         self._sweeps = 0
         small = is_small(sparse, [source])
         together = jacobians.CHUNK_BYTES if max_bytes is None else max_bytes
@@ -334,7 +334,7 @@ class DerivativeMethods(Tape):
             found = as_matrix(found, source.dims[1:])
         elif sparse == "tensor":
             found = _sparse_tensor(found, source.dims, source, source.dims[1:])
-        self.release()
+        Tape.release(self)
         return found
 
     def hvp(self, target: Any, sources: Any, vectors: Any) -> Any:
@@ -361,13 +361,13 @@ class DerivativeMethods(Tape):
         >>> tape.hvp(y, x, [1.0, 10.0]).numpy().tolist()
         [6.0, 120.0]
         """
-        self._open_log("compute a Hessian-vector product")
+        DerivativeMethods._open_log(self, "compute a Hessian-vector product")
         target = single(target, "target")
         flat = flat_sources(sources)
         along = flat_vectors(vectors, flat, sources)
-        self._before_query()
+        DerivativeMethods._before_query(self)
         found = hessians.hvp(self, target, flat, along)
-        self.release()
+        Tape.release(self)
         return nest.pack_sequence_as(sources, found)
 
     def ggnvp(self, target: Any, outputs: Any, sources: Any, vectors: Any) -> Any:
@@ -385,14 +385,14 @@ class DerivativeMethods(Tape):
         >>> tape.ggnvp(loss, outputs, w, [1.0, 1.0]).numpy().tolist()
         [8.0, 32.0]
         """
-        self._open_log("compute a Gauss-Newton product")
+        DerivativeMethods._open_log(self, "compute a Gauss-Newton product")
         target, outputs = single(target, "target"), single(outputs, "outputs")
         flat = flat_sources(sources)
         along = flat_vectors(vectors, flat, sources)
         check_jacobian_mode("forward", False, outputs, flat)
-        self._before_query()
+        DerivativeMethods._before_query(self)
         found = hessians.ggnvp(self, target, outputs, flat, along)
-        self.release()
+        Tape.release(self)
         return nest.pack_sequence_as(sources, found)
 
     def cosines(self, losses: Any, sources: Any, *, per: str = "loss") -> Tensor:
@@ -415,16 +415,16 @@ class DerivativeMethods(Tape):
         [[1.  0.6]
          [0.6 1. ]]
         """
-        self._open_log("compute cosines")
+        DerivativeMethods._open_log(self, "compute cosines")
         targets = [differentiable(t, "target") for t in nest.flatten(losses)]
         flat = flat_sources(sources)
         check_per(per, False, targets, has_weights=False)
         for x in (*targets, *flat):
             if not x.dtype.is_floating:
                 raise ValueError(f"cosines are of gradients of real numbers, got a tensor of dtype {x.dtype.name}")
-        self._before_query()
+        DerivativeMethods._before_query(self)
         gradients = [g for g in gradients_apart(self, targets, flat, per, False) if g is not None]
-        self.release()
+        Tape.release(self)
         if not gradients:
             raise ValueError("cosines: none of the losses depends on any of the sources. tape.explain says why")
         return cosines(gradients, len(targets) if per == "loss" else targets[0].dims[0], targets[0].dtype)

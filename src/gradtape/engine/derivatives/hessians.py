@@ -78,7 +78,7 @@ def _rows_weigh_alone(tape: Tape, target: Differentiable, source: Differentiable
     weights = np.random.default_rng(0).uniform(1, 2, target.dims[0]).astype(target.dtype.numpy)
     seeds = Tensor(np.broadcast_to(_column(weights, len(target.dims)), target.dims).copy(), target.dtype)
     with dispatch.recorded_by(()):
-        weighed = materialize(ops, tape.vjp([target], [seeds], [source])[0])
+        weighed = materialize(ops, Tape.vjp(tape, [target], [seeds], [source])[0])
     if type(weighed) not in REAL or type(gradient) not in REAL:
         return True
     expected = gradient.array * _column(weights, len(source.dims))
@@ -94,7 +94,7 @@ def hvp(
         known = [(g, v) for g, v in zip(gradients, vectors, strict=True) if g is not None]
         found: list[OptionalGradient] = [None] * len(sources)
         if known:
-            found = tape.vjp([g for g, _ in known], [v for _, v in known], sources)
+            found = Tape.vjp(tape, [g for g, _ in known], [v for _, v in known], sources)
         _report_second(tape, sources, gradients, found)
     return list(map(_free, found))
 
@@ -111,10 +111,10 @@ def ggnvp(
     moved = Transpose(tape, outputs, sources).along(vectors)
     if moved is not None:
         with _recorded_sweep(tape, [target], [outputs]) as (gradient,):
-            curved = None if gradient is None else tape.vjp([gradient], [materialize(ops, moved)], [outputs])[0]
+            curved = None if gradient is None else Tape.vjp(tape, [gradient], [materialize(ops, moved)], [outputs])[0]
         if curved is not None:
-            with tape.retained():
-                found = tape.vjp([outputs], [_free(curved)], sources)
+            with Tape.retained(tape):
+                found = Tape.vjp(tape, [outputs], [_free(curved)], sources)
     return list(map(_free, found))
 
 
@@ -134,18 +134,18 @@ def _recorded_sweep(
     tape: Tape, targets: Sequence[Differentiable], sources: Sequence[Differentiable]
 ) -> Iterator[list[Tensor | None]]:
     """Yields gradients that the tape has recorded; truncates the log to its previous content afterwards."""
-    log = tape._required_log()
+    log = Tape._required_log(tape)
     before = log.bookmark()
     outer = dispatch.thread.recorders
     try:
-        with tape.retained():
+        with Tape.retained(tape):
             with dispatch.recorded_by((*(r for r in outer if r is not log), log)):
-                found = tape.vjp(targets, [None] * len(targets), sources)
+                found = Tape.vjp(tape, targets, [None] * len(targets), sources)
                 gradients = [None if g is None else materialize(ops, g) for g in found]
                 modes.results_found(tape, QueryResult(targets, sources, gradients))
             yield gradients
     finally:
-        tape.truncate(before)
+        Tape.truncate(tape, before)
 
 
 def _some(blocks: Sequence[Tensor | None], own: int) -> Tensor | None:

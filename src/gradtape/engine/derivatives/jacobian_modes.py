@@ -99,12 +99,12 @@ def _patterns(tape: Tape, targets: Differentiables, sources: Differentiables) ->
     given = seeds(targets)
     dependence = given[0].dependence
     try:
-        with tape.retained():
-            found = list(patterns(tape.vjp(targets, given, sources), sources, dependence))
+        with Tape.retained(tape):
+            found = list(patterns(Tape.vjp(tape, targets, given, sources), sources, dependence))
         return found, dependence.linear
     except NeedsValue:
-        with tape.retained(), dispatch.recorded_by(()):
-            paths = tape.vjp(targets, [None] * len(targets), sources)
+        with Tape.retained(tape), dispatch.recorded_by(()):
+            paths = Tape.vjp(tape, targets, [None] * len(targets), sources)
         return list(full_patterns(paths, sources, dependence.rows)), False
 
 
@@ -154,14 +154,14 @@ def has_users_rules(tape: Tape) -> bool:
     The second derivatives that such rules produce need not be symmetric.
     """
     return bool(tape._hooks) or any(
-        type(op) not in (Op, SingleInputRule) for op in tape._required_log().ops if op is not None
+        type(op) not in (Op, SingleInputRule) for op in Tape._required_log(tape).ops if op is not None
     )
 
 
 def _rows_of_colors(tape: Tape, targets: Differentiables, sources: Differentiables) -> _Sweep:
     def sweep(seeds: list[BatchedTensor]) -> Sequence[OptionalGradient]:
-        with tape.retained():
-            return tape.vjp(targets, seeds, sources)
+        with Tape.retained(tape):
+            return Tape.vjp(tape, targets, seeds, sources)
 
     return sweep
 
@@ -205,10 +205,10 @@ class Transpose:
     def __init__(self, tape: Tape, target: Differentiable, sources: Differentiables) -> None:
         self._target = target
         self._tape = Tape(persistent=True, watch_accessed_variables=False)
-        with tape.retained(), self._tape:
+        with Tape.retained(tape), self._tape:
             self._cotangent = Tensor(np.zeros(target.dims, target.dtype.numpy), target.dtype)
             self._tape.watch([self._cotangent])
-            found = tape.vjp([target], [self._cotangent], sources)
+            found = Tape.vjp(tape, [target], [self._cotangent], sources)
             self._gradients = [None if g is None else materialize(ops, g) for g in found]
 
     def jacobian(self, i: int, source: Differentiable, max_bytes: int) -> Tensor | None:

@@ -47,7 +47,7 @@ def jacobians_by_rows(
     """Computes the Jacobian of each source by rows; None without a path."""
     # A real source of a complex target has a complex Jacobian: the cotangent i yields its imaginary part.
     split = target.dtype.is_complex and not all(s.dtype.is_complex for s in sources)
-    with tape.retained(split):
+    with Tape.retained(tape, split):
         real = _rows_of_jacobian(tape, target, sources, 1, max_bytes)
     if not split:
         return real
@@ -71,10 +71,10 @@ def _rows_of_jacobian(
         count, each, sweep = target.dims[0], rows // target.dims[0], _rows_of_examples
     parts: list[list[Tensor | None]] = []
     for start, stop in ranges(count, (target, *sources), max_bytes // each):
-        with tape.retained(stop < count):
+        with Tape.retained(tape, stop < count):
             parts.append(sweep(tape, target, sources, factor, start, stop))
     if not parts:  # a target without entries: a sweep shows which sources it depends on
-        links = tape.vjp([target], [zeros(target.dims, target.dtype)], sources)
+        links = Tape.vjp(tape, [target], [zeros(target.dims, target.dtype)], sources)
         return [
             None if link is None else zero_jacobian(target, source) for link, source in zip(links, sources, strict=True)
         ]
@@ -89,7 +89,7 @@ def _rows_from(
 ) -> list[Tensor | None]:
     """The rows of the Jacobian for entries `start` to `stop` of the target, by one sweep."""
     identity = batched_identity(target, start, stop, factor)
-    return [None if g is None else rows_of(g, identity) for g in tape.vjp([target], [identity], sources)]
+    return [None if g is None else rows_of(g, identity) for g in Tape.vjp(tape, [target], [identity], sources)]
 
 
 def _is_worth_splitting(tape: Tape, target: Differentiable, sources: Sequence[Differentiable], max_bytes: int) -> bool:
@@ -129,7 +129,7 @@ def _rows_of_examples(
             found = exchanged(ops, ops.reshape(found, shape=(entries, stop - start, *source.dims)))
         return found
 
-    return list(map(rows, tape.vjp([target], [seed], sources), sources))
+    return list(map(rows, Tape.vjp(tape, [target], [seed], sources), sources))
 
 
 def batch_jacobian(
@@ -145,8 +145,8 @@ def batch_jacobian(
     for start, stop in ranges(rows, (target, source), max_bytes):
         last = stop == rows
         cotangent = _same_entry_of_each_row(target, start, stop, mixed and last)
-        with tape.retained(not last or check_rows is True):
-            (found,) = tape.vjp([target], [cotangent], [source])
+        with Tape.retained(tape, not last or check_rows is True):
+            (found,) = Tape.vjp(tape, [target], [cotangent], [source])
         parts.append(None if found is None else rows_of(found, cotangent))
     if not batch or not parts or parts[0] is None:
         return zeros(shape, source.dtype)

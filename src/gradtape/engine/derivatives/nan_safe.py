@@ -82,7 +82,7 @@ def nan_safe_gradients(
     """Computes the gradient of each source by a sweep over wrapped cotangents (None stands for ones)."""
     level = dispatch.next_level()
     wrapped = [ZeroWinsTensor(ones(t) if g is None else g, level) for t, g in zip(targets, cotangents, strict=True)]
-    return list(map(_unwrapped, tape.vjp(targets, wrapped, sources)))
+    return list(map(_unwrapped, Tape.vjp(tape, targets, wrapped, sources)))
 
 
 def _unwrapped(g: OptionalGradient) -> OptionalGradient:

@@ -189,12 +189,12 @@ def _gradients_of_examples(
 ) -> list[Tensor | None]:
     count = targets[0].dims[0]
     if not count:
-        found = tape.vjp(targets, [Tensor(np.ones(t.dims, t.dtype.numpy), t.dtype) for t in targets], sources)
+        found = Tape.vjp(tape, targets, [Tensor(np.ones(t.dims, t.dtype.numpy), t.dtype) for t in targets], sources)
         empty = [Tensor(np.zeros((0, *s.dims), s.dtype.numpy), s.dtype) for s in sources]
         return [None if g is None else rows for g, rows in zip(found, empty, strict=True)]
     examples = Examples(count, sums_wait=norms)
     seeds = [ExampleTensor(Tensor(np.ones(t.dims, t.dtype.numpy), t.dtype), examples) for t in targets]
-    return [None if g is None else stacked(g, examples, norms) for g in tape.vjp(targets, seeds, sources)]
+    return [None if g is None else stacked(g, examples, norms) for g in Tape.vjp(tape, targets, seeds, sources)]
 
 
 def _gradients_of_losses(tape: Tape, targets: Differentiables, sources: Differentiables) -> list[Tensor | None]:
@@ -204,7 +204,7 @@ def _gradients_of_losses(tape: Tape, targets: Differentiables, sources: Differen
         rows = np.zeros((count, *t.dims), t.dtype.numpy)
         rows[k] = 1
         seeds.append(BatchedTensor(Tensor(rows, t.dtype), level))
-    found = tape.vjp(targets, seeds, sources)
+    found = Tape.vjp(tape, targets, seeds, sources)
     return [None if g is None else leave(materialize(ops, g), level, count) for g in found]
 
 

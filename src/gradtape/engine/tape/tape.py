@@ -38,7 +38,8 @@ class Tape(dispatch.Block):
 
     A tape that is not persistent serves one query: the sweep releases records as it passes them, and `release` drops
     the log. The underscored attributes are shared with `engine/derivatives` and `inspect`; they are not public, because
-    users subclass `GradientTape`.
+    users subclass `GradientTape`. A subclass may define any other name, such as `vjp`: what computes with a tape that
+    may be a user's calls `Tape.vjp(tape, ...)`.
     """
 
     _STILL = "Tape is still recording, This can happen if you try to re-enter an already-active tape."
@@ -59,7 +60,7 @@ class Tape(dispatch.Block):
         if in_force.budget is not None:
             self._budget = (in_force.budget, None)
         if persistent:
-            self._note_creation()
+            Tape._note_creation(self)
 
     def _note_creation(self) -> None:
         self._born = monotonic(), here(3)
@@ -101,11 +102,11 @@ class Tape(dispatch.Block):
         """Stops recording; `resume` continues."""
         if not self._recording:
             raise ValueError("Tape is not recording.")
-        self.__exit__(None, None, None)
+        dispatch.Block.__exit__(self, None, None, None)
 
     def resume(self) -> None:
         """Continues to record after `pause`."""
-        self.__enter__()
+        dispatch.Block.__enter__(self)
 
     def _required_log(self) -> Log:
         """The log of a tape that was entered and is not used up."""
@@ -114,7 +115,7 @@ class Tape(dispatch.Block):
 
     def watch(self, tensor: Sequence[Tensor | VariableLike]) -> None:
         """Makes each of these differentiable tensors and variables a leaf of the log."""
-        log = self._required_log()
+        log = Tape._required_log(self)
         for x in tensor:
             if isinstance(x, Tensor):
                 log.watch(x)
@@ -147,7 +148,7 @@ class Tape(dispatch.Block):
 
     def truncate(self, bookmark: Bookmark) -> None:
         """Removes what was recorded since the log returned `bookmark`."""
-        self._required_log().truncate(bookmark)
+        Tape._required_log(self).truncate(bookmark)
 
     def vjp(
         self, targets: Sequence[Differentiable], cotangents: Sequence[Tensor | None], sources: Sequence[Differentiable],
@@ -170,7 +171,7 @@ class Tape(dispatch.Block):
                 g = ones(target) if cotangent is None else cotangent
                 into[key] = into[key] + g if key in into else g
                 plain = plain and type(g) is Tensor
-        found = self._swept(log, seeds, wanted, sources, at, plain)
+        found = Tape._swept(self, log, seeds, wanted, sources, at, plain)
         results: list[OptionalGradient]
         if len(wanted) == len(sources):  # every source is on the tape, and no two share a position
             results = []
@@ -202,12 +203,12 @@ class Tape(dispatch.Block):
         if plain:
             for position in seeds:
                 seeds[position] = seeds[position].array
-            return self._sweep(log, seeds, wanted, raw)
-        module = self._device(log, seeds)
+            return Tape._sweep(self, log, seeds, wanted, raw)
+        module = Tape._device(self, log, seeds)
         if module is not None:
             seeds = {position: send_cotangent(module, g) for position, g in seeds.items()}
             try:
-                found = self._sweep(log, seeds, wanted, ops_of(module))
+                found = Tape._sweep(self, log, seeds, wanted, ops_of(module))
             except module.memory_errors as error:
                 raise exhausted(module, "a gradient", error) from error
             for source, place in zip(sources, at, strict=True):
@@ -218,7 +219,7 @@ class Tape(dispatch.Block):
         if trace is not None:
             trace.tape_is_asked()
         with nullcontext() if trace is None or log.backward_may_raise or self._hooks else trace.at_line():
-            return self._sweep(log, seeds, wanted, ops)
+            return Tape._sweep(self, log, seeds, wanted, ops)
 
     def _device(self, log: Log, seeds: dict[int, Any]) -> ArrayModule | None:
         """The array library of the device if the sweep can run on its bare arrays, otherwise None."""
@@ -257,6 +258,6 @@ class Tape(dispatch.Block):
             sweep(log, grads, wanted, m=m, order=order, need=need, release=release, hooks=hooks)
         except BaseException:
             if release:  # some residuals are already freed: a second query would return wrong results
-                self.release()
+                Tape.release(self)
             raise
         return grads

@@ -11,6 +11,7 @@ from ...core import nest
 from ...core.composites import tensors_for_gradients
 from ...engine.derivatives.per_example import gradients_apart
 from ...engine.run.source_lines import users_frame
+from ...engine.tape.tape import Tape
 from ...engine.tape.validation import differentiable
 from ..causes.messages import names_of_sources
 from ..records.charts import render_bars, sparkline
@@ -96,7 +97,7 @@ def example_norms(tape: Any, losses: Any, sources: Any) -> ExampleNorms:
             "the mean over the batch away: reduction=None in Keras' losses"
         )
     flat = tensors_for_gradients(nest.flatten(sources))
-    with tape.retained():
+    with Tape.retained(tape):
         found = gradients_apart(tape, [target], [differentiable(x, "source") for x in flat], "example", True)
     by_source: dict[str, _Numbers] = {}
     for i, (name, norms) in enumerate(zip(names_of_sources(flat, users_frame(2)), found, strict=True)):
