@@ -17,7 +17,7 @@ from gradtape.api.namespace import KERAS, OWN, resolve, spaces
 THEIRS = set((Path(__file__).parent / "data" / "tensorflow_public_names.txt").read_text().split())
 ADDED = {"load_tape", "memory_budget", "numpy_on_tape", *OWN}
 ADDED_TO = {
-    "config": {"enable_tensorflow_numerics", "tensorflow_numerics_enabled"},
+    "config": {"enable_repeated_row_sums", "repeated_row_sums_enabled"},
     "distribute": set(  # Horovod's functions
         """
         Average Compression DistributedGradientTape Max Min Product Sum all_reduce allgather allreduce barrier broadcast

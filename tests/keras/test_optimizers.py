@@ -158,10 +158,10 @@ def make_clipped(optimizer, **options):
 
 
 @pytest.fixture
-def tensorflow_numerics():
-    tf.config.enable_tensorflow_numerics()
+def repeated_row_sums():
+    tf.config.enable_repeated_row_sums()
     yield
-    tf.config.enable_tensorflow_numerics(False)
+    tf.config.enable_repeated_row_sums(False)
 
 
 def embedding_losses(optimizer, options, run_eagerly):
@@ -173,7 +173,6 @@ def embedding_losses(optimizer, options, run_eagerly):
     return model.fit(x, y, batch_size=2, epochs=3, shuffle=False, verbose=0).history["loss"]
 
 
-@pytest.mark.usefixtures("tensorflow_numerics")
 @pytest.mark.parametrize("run_eagerly", [False, True])
 @pytest.mark.parametrize(
     ("optimizer", "options", "losses"),  # as on TensorFlow 2.21
@@ -187,12 +186,43 @@ def embedding_losses(optimizer, options, run_eagerly):
         ("SGD", {"clipvalue": 0.1}, [1.47341, 1.34253, 1.20614]),
     ],
 )
-def test_embeddings_train_to_tensorflows_numbers_if_asked(optimizer, options, losses, run_eagerly):
+def test_embeddings_train_to_tensorflows_numbers(optimizer, options, losses, run_eagerly):
     np.testing.assert_allclose(embedding_losses(optimizer, options, run_eagerly), losses, rtol=1e-4)
 
 
-def test_embeddings_train_as_with_dense_gradients_otherwise():
-    assert not tf.config.tensorflow_numerics_enabled()
+@pytest.mark.parametrize("traces", [False, True])
+@pytest.mark.parametrize(
+    ("optimizer", "options", "rows"),  # as on TensorFlow 2.21
+    [
+        ("Adam", {}, [1.0, 0.73167, 1.2, 0.75423]),
+        ("AdamW", {}, [0.9992, 0.73093, 1.19916, 0.75348]),
+        ("Nadam", {}, [1.0, 0.75362, 1.18364, 0.77434]),
+        ("Adagrad", {}, [1.0, 0.77276, 1.16435, 0.79111]),
+        ("Adagrad", {"clipnorm": 0.5}, [1.0, 0.83535, 1.07255, 0.82918]),
+        ("Adadelta", {}, [1.0, 0.99962, 1.00028, 0.99965]),
+        ("RMSprop", {}, [1.0, 0.26794, 1.54564, 0.32949]),
+        ("Ftrl", {}, [0.0, 0.63273, 0.86284, 0.68804]),
+        ("Ftrl", {"clipnorm": 0.5}, [0.0, 0.09335, 0.14537, 0.19929]),
+        ("Lamb", {}, [1.0, 0.74582, 1.18946, 0.76719]),
+    ],
+)
+def test_repeated_rows_have_tensorflows_steps(optimizer, options, rows, traces):
+    variable = keras.Variable(np.ones((4, 1), "float32"))
+    made = make_clipped(optimizer, **options)
+    made.build([variable])
+
+    def step(values, indices):
+        made.apply([tf.IndexedSlices(values, indices, tf.constant([4, 1]))], [variable])
+
+    step = tf.function(step) if traces else step
+    for _ in range(2):
+        step(tf.constant([[1.0], [2.0], [-1.0], [0.5], [0.25], [3.0]]), tf.constant([1, 1, 2, 3, 3, 3]))
+    np.testing.assert_allclose(np.asarray(variable)[:, 0], rows, atol=1e-5)
+
+
+@pytest.mark.usefixtures("repeated_row_sums")
+def test_embeddings_train_as_with_dense_gradients_if_asked():
+    assert tf.config.repeated_row_sums_enabled()
     np.testing.assert_allclose(embedding_losses("Adam", {}, False), [1.47317, 0.53611, 0.26677], rtol=1e-4)
 
 

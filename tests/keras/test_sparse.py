@@ -29,14 +29,18 @@ def test_others_become_dense():
     np.testing.assert_allclose(y.numpy(), np.exp(DENSE), rtol=1e-6)
 
 
-def test_rows_that_stand_twice_are_added_before_they_are_squared():
+@pytest.mark.parametrize(("sums", "expected", "of_one_row"), [(False, [4, 10, 0], 14), (True, [4, 16, 0], 36)])
+def test_entries_of_a_row_are_squared_by_themselves_unless_their_sums_come_first(sums, expected, of_one_row):
     slices = tf.IndexedSlices(tf.constant([[1.0], [2.0], [3.0]]), tf.constant([1, 0, 1]), (3, 1))
-    expected = [[4.0], [16.0], [0.0]]
-    assert ops.convert_to_numpy(ops.square(slices)).tolist() == expected
     traced = tf.function(lambda v, i: tf.convert_to_tensor(ops.square(tf.IndexedSlices(v, i, (3, 1)))))
-    assert traced(slices.values, slices.indices).numpy().tolist() == expected
-    assert traced(slices.values, tf.constant([2, 2, 2])).numpy().tolist() == [[0.0], [0.0], [36.0]]
-    assert traced(slices.values, tf.constant([2, 0, 1])).numpy().tolist() == [[4.0], [9.0], [1.0]]
+    tf.config.enable_repeated_row_sums(sums)
+    try:
+        assert ops.convert_to_numpy(ops.square(slices))[:, 0].tolist() == expected
+        assert traced(slices.values, slices.indices).numpy()[:, 0].tolist() == expected
+        assert traced(slices.values, tf.constant([2, 2, 2])).numpy()[:, 0].tolist() == [0, 0, of_one_row]
+        assert traced(slices.values, tf.constant([2, 0, 1])).numpy()[:, 0].tolist() == [4, 9, 1]
+    finally:
+        tf.config.enable_repeated_row_sums(False)
 
 
 def test_division_by_zero_is_seen_where_nothing_was():

@@ -16,7 +16,7 @@ from typing import Any
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 
 import gradtape as tf
-from gradtape.core.numerics import numerics
+from gradtape.core.repeated_rows import repeated_rows
 from gradtape.core.owners import Owner
 from gradtape.engine.run import dispatch
 from gradtape.engine.run.source_lines import caller
@@ -70,11 +70,13 @@ class OptimizerExtension(Owner):
         _assign(super().assign_sub, tf.Variable.scatter_sub, variable, value)  # type: ignore[misc]
 
     def _clip_gradients(self, grads: Any) -> Any:
-        """Clips gradients; with TensorFlow's numerics, entries of slices are clipped before duplicates are summed."""
+        """Clips gradients; entries of slices are clipped before repeated rows are summed, unless these come first."""
         norm, value = self.clipnorm, self.clipvalue  # type: ignore[attr-defined]
-        if numerics.like_tensorflow and norm:
+        if repeated_rows.are_summed:
+            return super()._clip_gradients(grads)  # type: ignore[misc]
+        if norm:
             return [g if g is None else tf.clip_by_norm(g, norm) for g in grads]
-        if numerics.like_tensorflow and value:
+        if value:
             return [g if g is None else tf.clip_by_value(g, -value, value) for g in grads]
         return super()._clip_gradients(grads)  # type: ignore[misc]
 
@@ -124,15 +126,15 @@ class OptimizerExtension(Owner):
             update(gradients, convert_to_tensor(learning_rate))
 
     def _computes_all_rows(self) -> bool:
-        """Returns whether slices are best made dense: a trace sorts the indices of slices to sum duplicates.
+        """Returns whether slices are best made dense to sum repeated rows: a trace sorts the indices of slices.
 
         Keras' optimizers with momentums, such as Adam, update all rows in any case. An optimizer of the user may treat
-        slices in another way, and TensorFlow's do not sum duplicates.
+        slices in another way.
         """
         is_own = type(self).update_step.__module__.startswith("keras.src.")  # type: ignore[attr-defined]
         has_momentums = bool(getattr(self, "_momentums", None))
         is_traced = dispatch.thread.trace is not None
-        return is_traced and is_own and has_momentums and not numerics.like_tensorflow
+        return repeated_rows.are_summed and is_traced and is_own and has_momentums
 
     def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
         """Computes the gradients of `loss` with respect to the variables and applies them.

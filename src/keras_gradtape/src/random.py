@@ -12,7 +12,6 @@ from keras.src.random.seed_generator import make_default_seed as make_default_se
 
 import gradtape as tf
 from gradtape import Tensor
-from gradtape.core.numerics import numerics
 from gradtape.engine.run.namespace import ops
 
 from .ops.core import cast
@@ -34,9 +33,9 @@ def normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, se
 
 
 def uniform(shape: Any, minval: Any = 0.0, maxval: Any = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:
-    if numerics.like_tensorflow:  # Keras on TensorFlow casts the bounds, and Python floats become float32 first
-        minval, maxval = (tf.cast(bound, _float(dtype)) for bound in (minval, maxval))
-    return tf.random.stateless_uniform(tuple(shape), _seed(seed), minval, maxval, _float(dtype))
+    # Keras on TensorFlow casts the bounds: Python floats become float32 first.
+    low, high = (tf.cast(bound, _float(dtype)) for bound in (minval, maxval))
+    return tf.random.stateless_uniform(tuple(shape), _seed(seed), low, high, _float(dtype))
 
 
 def truncated_normal(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None) -> Tensor:

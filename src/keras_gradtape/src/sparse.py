@@ -19,7 +19,7 @@ import numpy as np
 
 import gradtape as tf
 from gradtape.api.sparse.arithmetic import both_filled
-from gradtape.core.numerics import numerics
+from gradtape.core.repeated_rows import repeated_rows
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.convert import to_tensor
 from gradtape.engine.run.namespace import ops
@@ -95,16 +95,16 @@ def summed(x: Any) -> Any:
 
 
 def on_values(linear: bool = False) -> Any:
-    """Extends `f(x)` with f(0) = 0; unless it is linear, duplicate rows are summed first.
+    """Extends `f(x)` with f(0) = 0, as on TensorFlow: its optimizers square each entry of a gradient separately.
 
-    TensorFlow does not sum them: its optimizers square each entry of a gradient separately.
+    With sums of repeated rows, an `f` that is not linear is applied to these.
     """
 
     def extended(f: Any) -> Any:
         @functools.wraps(f)
         def call(x):
             if type(x) is not Tensor and isinstance(x, _KINDS):
-                x = x if linear or numerics.like_tensorflow else summed(x)
+                x = summed(x) if repeated_rows.are_summed and not linear else x
                 return like(x, f(x.values))
             return f(x)
 

@@ -9,20 +9,18 @@ from typing import Any
 
 from ...core import devices as machine
 from ...core.device_kinds import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
-from ...core.numerics import numerics
+from ...core.repeated_rows import repeated_rows
 
 NAMESPACES = ("config", "config.experimental", "config.threading", "config.optimizer")
 __all__ = [
     "LogicalDevice", "LogicalDeviceConfiguration", "PhysicalDevice", "enable_op_determinism",
-    "enable_tensor_float_32_execution", "enable_tensorflow_numerics", "experimental_functions_run_eagerly",
-    "experimental_run_functions_eagerly",
-    "functions_run_eagerly", "get_device_details", "get_inter_op_parallelism_threads",
+    "enable_repeated_row_sums", "enable_tensor_float_32_execution", "experimental_functions_run_eagerly",
+    "experimental_run_functions_eagerly", "functions_run_eagerly", "get_device_details", "get_inter_op_parallelism_threads",
     "get_intra_op_parallelism_threads", "get_jit", "get_logical_device_configuration", "get_memory_growth",
     "get_memory_info", "get_memory_usage", "get_soft_device_placement", "get_visible_devices", "list_logical_devices",
-    "list_physical_devices", "reset_memory_stats", "run_functions_eagerly", "set_inter_op_parallelism_threads",
+    "list_physical_devices", "repeated_row_sums_enabled", "reset_memory_stats", "run_functions_eagerly", "set_inter_op_parallelism_threads",
     "set_intra_op_parallelism_threads", "set_jit", "set_logical_device_configuration", "set_memory_growth",
     "set_soft_device_placement", "set_visible_devices", "tensor_float_32_execution_enabled",
-    "tensorflow_numerics_enabled",
 ]  # fmt: skip
 
 _settings: dict[str, Any] = {"inter_op": 0, "intra_op": 0, "jit": ""}
@@ -242,29 +240,31 @@ def enable_tensor_float_32_execution(enabled: bool) -> None:
     machine.tensor_float_32.set(bool(enabled))
 
 
-def enable_tensorflow_numerics(enabled: bool = True) -> None:
-    """Selects TensorFlow's numbers where gradtape's differ on purpose, or gradtape's own.
+def enable_repeated_row_sums(enabled: bool = True) -> None:
+    """Selects that Keras' optimizers sum the entries of a repeated row of a gradient before they square or clip them.
 
-    docs/coming-from-tensorflow.md lists what it changes. Call it before the first function is traced: functions traced
-    before keep the old setting. `GRADTAPE_TENSORFLOW_NUMERICS=1` in the environment has the same effect.
+    By default they square and clip each entry by itself, as TensorFlow's do, which gives the rows of an `Embedding`
+    that a batch contains several times other steps than a dense gradient would. Call it before the first function is
+    traced: functions traced before keep the old setting. `GRADTAPE_REPEATED_ROW_SUMS=1` in the environment has the same
+    effect.
 
     >>> import gradtape as tf
-    >>> tf.config.enable_tensorflow_numerics()
-    >>> tf.config.tensorflow_numerics_enabled()
+    >>> tf.config.enable_repeated_row_sums()
+    >>> tf.config.repeated_row_sums_enabled()
     True
-    >>> tf.config.enable_tensorflow_numerics(False)
+    >>> tf.config.enable_repeated_row_sums(False)
     """
-    numerics.like_tensorflow = bool(enabled)
+    repeated_rows.are_summed = bool(enabled)
 
 
-def tensorflow_numerics_enabled() -> bool:
-    """Returns the setting of `enable_tensorflow_numerics`.
+def repeated_row_sums_enabled() -> bool:
+    """Returns the setting of `enable_repeated_row_sums`.
 
     >>> import gradtape as tf
-    >>> tf.config.tensorflow_numerics_enabled()
+    >>> tf.config.repeated_row_sums_enabled()
     False
     """
-    return numerics.like_tensorflow
+    return repeated_rows.are_summed
 
 
 def tensor_float_32_execution_enabled() -> bool:
