@@ -16,8 +16,8 @@ from typing import Any
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 
 import gradtape as tf
-from gradtape.core.repeated_rows import repeated_rows
 from gradtape.core.owners import Owner
+from gradtape.core.repeated_rows import repeated_rows
 from gradtape.engine.run import dispatch
 from gradtape.engine.run.source_lines import caller
 
