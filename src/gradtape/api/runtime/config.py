@@ -15,10 +15,11 @@ NAMESPACES = ("config", "config.experimental", "config.threading", "config.optim
 __all__ = [
     "LogicalDevice", "LogicalDeviceConfiguration", "PhysicalDevice", "enable_op_determinism",
     "enable_repeated_row_sums", "enable_tensor_float_32_execution", "experimental_functions_run_eagerly",
-    "experimental_run_functions_eagerly", "functions_run_eagerly", "get_device_details", "get_inter_op_parallelism_threads",
-    "get_intra_op_parallelism_threads", "get_jit", "get_logical_device_configuration", "get_memory_growth",
-    "get_memory_info", "get_memory_usage", "get_soft_device_placement", "get_visible_devices", "list_logical_devices",
-    "list_physical_devices", "repeated_row_sums_enabled", "reset_memory_stats", "run_functions_eagerly", "set_inter_op_parallelism_threads",
+    "experimental_run_functions_eagerly", "functions_run_eagerly", "get_device_details",
+    "get_inter_op_parallelism_threads", "get_intra_op_parallelism_threads", "get_jit",
+    "get_logical_device_configuration", "get_memory_growth", "get_memory_info", "get_memory_usage",
+    "get_soft_device_placement", "get_visible_devices", "list_logical_devices", "list_physical_devices",
+    "repeated_row_sums_enabled", "reset_memory_stats", "run_functions_eagerly", "set_inter_op_parallelism_threads",
     "set_intra_op_parallelism_threads", "set_jit", "set_logical_device_configuration", "set_memory_growth",
     "set_soft_device_placement", "set_visible_devices", "tensor_float_32_execution_enabled",
 ]  # fmt: skip
