@@ -23,6 +23,9 @@ __all__ = [
 class Optimizer(Owner):
     """The base class of optimizers. A subclass defines `_create_slots`, `_prepare` and `_apply_dense(grad, var)`.
 
+    For gradients that are `IndexedSlices`, it also defines `_resource_apply_sparse(grad, var, indices)`, which receives
+    each row once.
+
     >>> import gradtape as tf
     >>> x = tf.Variable(3.0)
     >>> tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(lambda: x * x)
@@ -88,8 +91,10 @@ class Optimizer(Owner):
             self._create_slots([variable for _, variable in given])
         self._prepare()
         for gradient, variable in given:
-            dense = resolve("convert_to_tensor")(gradient) if isinstance(gradient, IndexedSlices) else gradient
-            self._apply_dense(dense, variable)
+            if isinstance(gradient, IndexedSlices):
+                self._resource_apply_sparse_duplicate_indices(gradient.values, variable, gradient.indices)
+            else:
+                self._apply_dense(gradient, variable)
         self._finish([variable for _, variable in given])
         if global_step is not None:
             global_step.assign_add(1)
@@ -107,15 +112,18 @@ class Optimizer(Owner):
         slots = [slot for kept in self._slots.values() for slot in kept.values()]
         return sorted([*slots, *self._others.values()], key=lambda variable: variable.name)
 
-    def _slot(self, var: Any, name: str, value: float = 0.0) -> Any:
-        """Returns the slot of a variable, initialized with a number if it does not exist."""
+    def _slot(self, var: Any, name: str, value: float = 0.0, title: str | None = None) -> Any:
+        """Returns the slot of a variable, initialized with a number if it does not exist.
+
+        `title` is the name of a new slot's variable, below that of `var`.
+        """
         kept = self._slots.setdefault(name, {})
         if var.ref() not in kept:
             again = sum(var.ref() in others for others in self._slots.values())
-            title = f"{var.name.partition(':')[0]}/{self._name}" + (f"_{again}" if again else "")
+            title = title or self._name + (f"_{again}" if again else "")
             with resolve("name_scope")(""):
                 first = resolve("fill")(var.shape, cast_like(value, var))
-                kept[var.ref()] = Variable(first, trainable=False, name=title)
+                kept[var.ref()] = Variable(first, trainable=False, name=f"{var.name.partition(':')[0]}/{title}")
         return kept[var.ref()]
 
     def _owned(self) -> dict[str, Variable]:
@@ -144,8 +152,61 @@ class Optimizer(Owner):
     def _resource_apply_dense(self, grad: Tensor, var: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no _apply_dense or _resource_apply_dense")
 
+    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        """Sums the rows of a gradient that have the same index, and applies them."""
+        rows, segments = resolve("unique")(indices)
+        summed = resolve("math.unsorted_segment_sum")(grad, segments, resolve("size")(rows))
+        return self._resource_apply_sparse(summed, handle, rows)
+
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        raise NotImplementedError(
+            f"{type(self).__name__} has no _resource_apply_sparse for gradients that are IndexedSlices. Define it, or "
+            "pass tf.convert_to_tensor(gradient)"
+        )
+
     def _finish(self, variables: list[Any]) -> None:
         pass
+
+
+class _RowwiseOptimizer(Optimizer):
+    """An optimizer whose step of a row depends on that row alone: sparse gradients change no other rows.
+
+    Args:
+      parameters: the names of the attributes that `_prepare` evaluates once per step.
+      slots: the initial values of the slots.
+    """
+
+    def __init__(self, use_locking: bool, name: str, parameters: tuple[str, ...], **slots: float) -> None:
+        super().__init__(use_locking, name)
+        self._parameters, self._first = parameters, slots
+        self._titles: dict[str, str | None] = {}  # the names of the slots' variables, if they are not the optimizer's
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for var in var_list:
+            for name, value in self._first.items():
+                self._slot(var, name, value, self._titles.get(name))
+
+    def _prepare(self) -> None:
+        self._current = [self._call_if_callable(getattr(self, name)) for name in self._parameters]
+
+    def _resource_apply_dense(self, grad: Tensor, var: Any) -> None:
+        variables = [var, *(self._slot(var, name) for name in self._first)]
+        for variable, value in zip(variables, self._step(grad, *variables), strict=True):
+            variable.assign(value)
+
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> None:
+        variables = [handle, *(self._slot(handle, name) for name in self._first)]
+        rows = [resolve("gather")(variable, indices) for variable in variables]
+        for variable, value in zip(variables, self._step(grad, *rows), strict=True):
+            variable.scatter_update(IndexedSlices(value, indices))
+
+    def _step(self, grad: Tensor, var: Any, *slots: Any) -> tuple[Any, ...]:
+        """Returns the new values of a variable, or of rows of it, and of its slots."""
+        raise NotImplementedError
+
+    def _numbers(self, like: Tensor) -> list[Any]:
+        """Returns the parameters in the dtype of a gradient."""
+        return [cast_like(parameter, like) for parameter in self._current]
 
 
 def cast_like(value: TensorLike, like: Any) -> Any:
@@ -153,7 +214,7 @@ def cast_like(value: TensorLike, like: Any) -> Any:
     return resolve("cast")(value() if callable(value) else value, like.dtype)
 
 
-class GradientDescentOptimizer(Optimizer):
+class GradientDescentOptimizer(_RowwiseOptimizer):
     """Gradient descent.
 
     >>> import gradtape as tf
@@ -164,14 +225,19 @@ class GradientDescentOptimizer(Optimizer):
     """
 
     def __init__(self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent") -> None:
-        super().__init__(use_locking, name)
+        super().__init__(use_locking, name, ("_learning_rate",))
         self._learning_rate = learning_rate
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> None:
-        var.assign_sub(grad * cast_like(self._learning_rate, grad))
+    def _step(self, grad: Tensor, var: Any) -> tuple[Any, ...]:
+        (rate,) = self._numbers(grad)
+        return (var - grad * rate,)
+
+    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> None:
+        (rate,) = self._numbers(grad)
+        handle.scatter_sub(IndexedSlices(grad * rate, indices))
 
 
-class MomentumOptimizer(Optimizer):
+class MomentumOptimizer(_RowwiseOptimizer):
     """Gradient descent with momentum.
 
     >>> import gradtape as tf
@@ -183,13 +249,13 @@ class MomentumOptimizer(Optimizer):
         self, learning_rate: Any, momentum: Any, use_locking: bool = False, name: str = "Momentum",
         use_nesterov: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(use_locking, name)
+        super().__init__(use_locking, name, ("_learning_rate", "_momentum"), momentum=0.0)
         self._learning_rate, self._momentum, self._use_nesterov = learning_rate, momentum, use_nesterov
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> None:
-        rate, momentum = cast_like(self._learning_rate, grad), cast_like(self._momentum, grad)
-        moved = self._slot(var, "momentum").assign(self._slot(var, "momentum") * momentum + grad)
-        var.assign_sub((grad + momentum * moved if self._use_nesterov else moved) * rate)
+    def _step(self, grad: Tensor, var: Any, velocity: Any) -> tuple[Any, ...]:
+        rate, momentum = self._numbers(grad)
+        velocity = velocity * momentum + grad
+        return var - (grad + momentum * velocity if self._use_nesterov else velocity) * rate, velocity
 
 
 class AdamOptimizer(Optimizer):
@@ -217,22 +283,29 @@ class AdamOptimizer(Optimizer):
             self._slot(var, "m")
             self._slot(var, "v")
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> None:
-        beta1, beta2, epsilon = (cast_like(x, grad) for x in (self._beta1, self._beta2, self._epsilon))
+    def _prepare(self) -> None:
+        self._current = list(map(self._call_if_callable, (self._lr, self._beta1, self._beta2, self._epsilon)))
+
+    def _resource_apply_dense(self, grad: Tensor, var: Any) -> None:
+        rate, beta1, beta2, epsilon = (cast_like(x, grad) for x in self._current)
         powers = [cast_like(self._others[title], grad) for title in ("beta1_power", "beta2_power")]
-        rate = cast_like(self._lr, grad) * resolve("sqrt")(1 - powers[1]) / (1 - powers[0])
+        rate = rate * resolve("sqrt")(1 - powers[1]) / (1 - powers[0])
         m, v = self._slot(var, "m"), self._slot(var, "v")
         m.assign_add((grad - m) * (1 - beta1))
         v.assign_add((grad * grad - v) * (1 - beta2))
         var.assign_sub(rate * m / (resolve("sqrt")(v) + epsilon))
 
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> None:
+        dense = resolve("convert_to_tensor")(IndexedSlices(grad, indices, resolve("shape")(handle)))
+        self._resource_apply_dense(dense, handle)  # the means of all rows decay
+
     def _finish(self, variables: list[Any]) -> None:
-        for title, beta in (("beta1_power", self._beta1), ("beta2_power", self._beta2)):
+        for title, beta in (("beta1_power", self._current[1]), ("beta2_power", self._current[2])):
             power: Any = self._others[title]
             power.assign(power * cast_like(beta, power))
 
 
-class AdagradOptimizer(Optimizer):
+class AdagradOptimizer(_RowwiseOptimizer):
     """Adagrad: smaller steps for variables with large past gradients.
 
     >>> import gradtape as tf
@@ -246,15 +319,16 @@ class AdagradOptimizer(Optimizer):
     ) -> None:  # fmt: skip
         if initial_accumulator_value <= 0.0:
             raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
-        super().__init__(use_locking, name)
-        self._learning_rate, self._first = learning_rate, initial_accumulator_value
+        super().__init__(use_locking, name, ("_learning_rate",), accumulator=initial_accumulator_value)
+        self._learning_rate = learning_rate
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> None:
-        total = self._slot(var, "accumulator", self._first).assign_add(grad * grad)
-        var.assign_sub(grad * cast_like(self._learning_rate, grad) * resolve("math.rsqrt")(total))
+    def _step(self, grad: Tensor, var: Any, total: Any) -> tuple[Any, ...]:
+        (rate,) = self._numbers(grad)
+        total = total + grad * grad
+        return var - grad * rate * resolve("math.rsqrt")(total), total
 
 
-class AdadeltaOptimizer(Optimizer):
+class AdadeltaOptimizer(_RowwiseOptimizer):
     """Adadelta (Zeiler): steps scaled by the ratio of the running magnitudes of updates and gradients.
 
     >>> import gradtape as tf
@@ -266,19 +340,17 @@ class AdadeltaOptimizer(Optimizer):
         self, learning_rate: Any = 0.001, rho: Any = 0.95, epsilon: Any = 1e-8, use_locking: bool = False,
         name: str = "Adadelta",
     ) -> None:  # fmt: skip
-        super().__init__(use_locking, name)
+        super().__init__(use_locking, name, ("_lr", "_rho", "_epsilon"), accum=0.0, accum_update=0.0)
         self._lr, self._rho, self._epsilon = learning_rate, rho, epsilon
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> None:
-        rate, rho, epsilon = (cast_like(x, grad) for x in (self._lr, self._rho, self._epsilon))
-        squares, steps = self._slot(var, "accum"), self._slot(var, "accum_update")
-        squares.assign(squares * rho + grad * grad * (1 - rho))
+    def _step(self, grad: Tensor, var: Any, squares: Any, steps: Any) -> tuple[Any, ...]:
+        rate, rho, epsilon = self._numbers(grad)
+        squares = squares * rho + grad * grad * (1 - rho)
         step = resolve("sqrt")(steps + epsilon) * resolve("math.rsqrt")(squares + epsilon) * grad
-        steps.assign(steps * rho + step * step * (1 - rho))
-        var.assign_sub(rate * step)
+        return var - rate * step, squares, steps * rho + step * step * (1 - rho)
 
 
-class RMSPropOptimizer(Optimizer):
+class RMSPropOptimizer(_RowwiseOptimizer):
     """RMSProp: divides the gradient by the root of the running mean of its square.
 
     >>> import gradtape as tf
@@ -290,25 +362,23 @@ class RMSPropOptimizer(Optimizer):
         self, learning_rate: Any, decay: Any = 0.9, momentum: Any = 0.0, epsilon: Any = 1e-10,
         use_locking: bool = False, centered: bool = False, name: str = "RMSProp",
     ) -> None:  # fmt: skip
-        super().__init__(use_locking, name)
+        parameters = ("_learning_rate", "_decay", "_momentum", "_epsilon")
+        slots = {"rms": 1.0, "mg": 0.0, "momentum": 0.0} if centered else {"rms": 1.0, "momentum": 0.0}
+        super().__init__(use_locking, name, parameters, **slots)
         self._learning_rate, self._decay, self._momentum = learning_rate, decay, momentum
         self._epsilon, self._centered = epsilon, centered
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> None:
-        given = (self._learning_rate, self._decay, self._momentum, self._epsilon)
-        rate, decay, momentum, epsilon = (cast_like(x, grad) for x in given)
-        squares, moved = self._slot(var, "rms", 1.0), self._slot(var, "momentum")
-        squares.assign_add((grad * grad - squares) * (1 - decay))
-        spread = squares + epsilon
-        if self._centered:
-            mean = self._slot(var, "mg")
-            mean.assign_add((grad - mean) * (1 - decay))
-            spread = spread - mean * mean
-        moved.assign(moved * momentum + grad * rate * resolve("math.rsqrt")(spread))
-        var.assign_sub(moved)
+    def _step(self, grad: Tensor, var: Any, squares: Any, *others: Any) -> tuple[Any, ...]:
+        rate, decay, momentum, epsilon = self._numbers(grad)
+        *means, velocity = others
+        squares = squares + (grad * grad - squares) * (1 - decay)
+        means = [mean + (grad - mean) * (1 - decay) for mean in means]
+        spread = squares + epsilon - sum(mean * mean for mean in means)
+        velocity = velocity * momentum + grad * rate * resolve("math.rsqrt")(spread)
+        return var - velocity, squares, *means, velocity
 
 
-class FtrlOptimizer(Optimizer):
+class FtrlOptimizer(_RowwiseOptimizer):
     """FTRL (McMahan): follow the regularized leader, which gives exactly sparse weights.
 
     >>> import gradtape as tf
@@ -322,7 +392,11 @@ class FtrlOptimizer(Optimizer):
         name: str = "Ftrl", accum_name: str | None = None, linear_name: str | None = None,
         l2_shrinkage_regularization_strength: float = 0.0, beta: float | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(use_locking, name)
+        super().__init__(
+            use_locking, name, ("_learning_rate",),
+            accum=initial_accumulator_value, linear=0.0,
+        )  # fmt: skip
+        self._titles = {"accum": accum_name, "linear": linear_name}
         for title, value in {
             "initial_accumulator_value": initial_accumulator_value, "learning_rate_power": -learning_rate_power,
             "l1_regularization_strength": l1_regularization_strength,
@@ -332,24 +406,22 @@ class FtrlOptimizer(Optimizer):
             if value < 0.0:
                 needed = "negative" if title == "learning_rate_power" else "positive"
                 raise ValueError(f"{title} needs to be {needed} or zero, got {value}")
-        self._learning_rate, self._power, self._first = learning_rate, learning_rate_power, initial_accumulator_value
+        self._learning_rate, self._power = learning_rate, learning_rate_power
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
         self._shrinkage, self._beta = l2_shrinkage_regularization_strength, beta or 0.0
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> None:
-        rate, l1 = cast_like(self._learning_rate, grad), cast_like(self._l1, grad)
+    def _step(self, grad: Tensor, var: Any, squares: Any, linear: Any) -> tuple[Any, ...]:
+        (rate,), l1 = self._numbers(grad), cast_like(self._l1, grad)
         l2 = cast_like(self._l2, grad) + cast_like(self._beta, grad) / (2 * resolve("maximum")(rate, 1e-36))
-        squares, linear = self._slot(var, "accum", self._first), self._slot(var, "linear")
         total = squares + grad * grad
         before, now = (resolve("pow")(x, cast_like(-self._power, grad)) / rate for x in (squares, total))
         shrunk = grad + 2 * cast_like(self._shrinkage, grad) * var
-        linear.assign_add(shrunk - (now - before) * var)
-        squares.assign(total)
+        linear = linear + shrunk - (now - before) * var
         kept = resolve("clip_by_value")(linear, -l1, l1) - linear
-        var.assign(kept / (now + 2 * l2))
+        return kept / (now + 2 * l2), total, linear
 
 
-class ProximalGradientDescentOptimizer(Optimizer):
+class ProximalGradientDescentOptimizer(_RowwiseOptimizer):
     """Gradient descent with proximal L1 and L2 penalties.
 
     >>> import gradtape as tf
@@ -361,16 +433,16 @@ class ProximalGradientDescentOptimizer(Optimizer):
         self, learning_rate: Any, l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0,
         use_locking: bool = False, name: str = "ProximalGradientDescent",
     ) -> None:  # fmt: skip
-        super().__init__(use_locking, name)
+        super().__init__(use_locking, name, ("_learning_rate",))
         self._learning_rate = learning_rate
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> None:
-        rate = cast_like(self._learning_rate, grad)
-        var.assign(_shrunk(var - rate * grad, rate, self._l1, self._l2))
+    def _step(self, grad: Tensor, var: Any) -> tuple[Any, ...]:
+        (rate,) = self._numbers(grad)
+        return (_shrunk(var - rate * grad, rate, self._l1, self._l2),)
 
 
-class ProximalAdagradOptimizer(Optimizer):
+class ProximalAdagradOptimizer(_RowwiseOptimizer):
     """Adagrad with proximal L1 and L2 penalties.
 
     >>> import gradtape as tf
@@ -384,14 +456,14 @@ class ProximalAdagradOptimizer(Optimizer):
     ) -> None:  # fmt: skip
         if initial_accumulator_value <= 0.0:
             raise ValueError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
-        super().__init__(use_locking, name)
-        self._learning_rate, self._first = learning_rate, initial_accumulator_value
+        super().__init__(use_locking, name, ("_learning_rate",), accumulator=initial_accumulator_value)
+        self._learning_rate = learning_rate
         self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> None:
-        total = self._slot(var, "accumulator", self._first).assign_add(grad * grad)
-        rate = cast_like(self._learning_rate, grad) * resolve("math.rsqrt")(total)
-        var.assign(_shrunk(var - rate * grad, rate, self._l1, self._l2))
+    def _step(self, grad: Tensor, var: Any, total: Any) -> tuple[Any, ...]:
+        (rate,), total = self._numbers(grad), total + grad * grad
+        rate = rate * resolve("math.rsqrt")(total)
+        return _shrunk(var - rate * grad, rate, self._l1, self._l2), total
 
 
 def _shrunk(x: Any, rate: Any, l1: float, l2: float) -> Tensor:
