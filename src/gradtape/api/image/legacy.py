@@ -28,7 +28,8 @@ def resized(method: str, images: TensorLike, size: TensorLike, align_corners: bo
     def along(x: Tensor, axis: int, target: int) -> Tensor:
         position = _positions(x.dims[axis], target, align_corners)
         if method == "nearest":
-            rows = np.minimum(np.rint(position) if align_corners else np.floor(position), x.dims[axis] - 1)
+            half = 0.5 if align_corners else 0.0  # rounds away from zero: positions are not negative
+            rows = np.minimum(np.floor(position.astype(np.float64) + half), x.dims[axis] - 1)
             return ops.gather(x, to_tensor(rows.astype(int)), axis=axis, batch=0)
         return applied(x, axis, _TAPS[method](position, x.dims[axis]))
 
@@ -66,7 +67,7 @@ def _bicubic(position: Any, size: int) -> Taps:
 
 
 def _area(position: Any, size: int) -> Taps:
-    step = position[1] - position[0] if len(position) > 1 else np.float32(size)
+    step = position[1] - position[0] if min(len(position), size) > 1 else np.float32(size)
     first = np.floor(position).astype(int)
     end = position + step
     rows = first[:, None] + np.arange(int((np.ceil(end) - first).max()))
