@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pytest
 
 import gradtape as tf
@@ -101,6 +102,99 @@ def test_sparse_gradients_reach_the_rows_they_name():
     table = tf.Variable([[1.0], [2.0], [3.0]])
     v1.train.GradientDescentOptimizer(1.0).minimize(lambda: tf.reduce_sum(tf.gather(table, [1, 1])))
     assert table.numpy().ravel().tolist() == [1.0, 0.0, 3.0]
+
+
+@pytest.mark.parametrize("traces", [False, True])
+@pytest.mark.parametrize(
+    ("name", "options", "rows"),  # of TensorFlow 2.21
+    [
+        ("GradientDescent", {}, [0.95, -1.15, 2.0, 0.8]),
+        ("Momentum", {"momentum": 0.9}, [0.95, -1.15, 2.0, 0.98]),
+        ("Momentum", {"momentum": 0.9, "use_nesterov": True}, [0.905, -1.285, 2.0, 1.232]),
+        ("Adam", {}, [0.92559, -1.16701, 2.0, 0.69322]),
+        ("Adagrad", {}, [0.91548, -1.09785, 2.0, 0.64305]),
+        ("Adadelta", {"epsilon": 0.01}, [0.96667, -1.04286, 2.0, 0.57159]),
+        ("RMSProp", {"momentum": 0.5}, [0.94801, -1.14142, 2.0, 0.85185]),
+        ("RMSProp", {"centered": True}, [0.94794, -1.14286, 2.0, 0.76978]),
+        (
+            "Ftrl", {"l1_regularization_strength": 0.01, "l2_shrinkage_regularization_strength": 0.03},
+            [0.36913, -0.887, 2.0, 0.56161],
+        ),
+        ("ProximalGradientDescent", {"l1_regularization_strength": 0.1}, [0.94, -1.14, 2.0, 0.78]),
+        ("ProximalAdagrad", {"l2_regularization_strength": 0.2}, [0.88555, -1.08371, 2.0, 0.6316]),
+    ],
+)  # fmt: skip
+def test_sparse_gradients_leave_other_rows_alone(name, options, rows, traces):
+    optimizer = getattr(v1.train, f"{name}Optimizer")(0.1, **options)
+    table = tf.Variable([1.0, -1.0, 2.0, 0.5])
+
+    def step(indices):
+        gradient = tf.IndexedSlices(tf.constant([1.0, -2.0, 0.5]), indices, tf.constant([4]))
+        optimizer.apply_gradients([(gradient, table)])
+
+    step = tf.function(step) if traces else step
+    step(tf.constant([1, 3, 1]))
+    step(tf.constant([3, 3, 0]))
+    np.testing.assert_allclose(table, rows, atol=1e-5)
+
+
+def test_a_learning_rate_that_is_a_function_is_called_once_per_step():
+    for optimizer in (v1.train.AdamOptimizer, v1.train.AdagradOptimizer):
+        calls = []
+        made = optimizer(lambda calls=calls: calls.append(0) or 0.1)
+        made.apply_gradients([(tf.constant(1.0), tf.Variable(0.0)), (tf.constant(1.0), tf.Variable(0.0))])
+        assert len(calls) == 1
+
+
+def test_slots_have_the_names_that_are_asked_for():
+    v = tf.Variable(1.0, name="v")
+    optimizer = v1.train.FtrlOptimizer(0.1, accum_name="squares", linear_name="sums")
+    optimizer.apply_gradients([(tf.constant(1.0), v)])
+    assert optimizer.get_slot_names() == ["accum", "linear"]
+    assert [slot.name for slot in optimizer.variables()] == ["v/squares:0", "v/sums:0"]
+
+
+def test_nearest_rows_of_aligned_corners_are_rounded_away_from_zero():
+    image = np.arange(4.0).reshape(1, 4, 1, 1)
+    for height, expected in ((3, [0, 2, 3]), (7, [0, 1, 1, 2, 2, 3, 3]), (4, [0, 1, 2, 3]), (1, [0])):
+        resized = v1.image.resize_nearest_neighbor(image, [height, 1], align_corners=True)
+        assert resized.numpy().ravel().tolist() == expected
+    pixel = np.ones((1, 1, 1, 1), "float32")
+    np.testing.assert_allclose(v1.image.resize_area(pixel, [2, 3], align_corners=True), np.ones((1, 2, 3, 1)))
+
+
+def draws(seed=None):
+    if seed is not None:
+        v1.set_random_seed(seed)
+    return [tf.random.uniform([]), tf.random.uniform([], seed=3)]
+
+
+def test_the_seed_of_a_function_or_graph_is_that_of_its_ops_only():
+    tf.random.set_seed(9)
+    of_seed_9 = [[float(x) for x in call()] for call in [tf.function(draws)] * 2]
+    np.testing.assert_allclose(of_seed_9, [[0.0801296, 0.0772159], [0.2125679, 0.7584267]], rtol=1e-5)  # TensorFlow's
+    tf.random.set_seed(5)
+    eager = [float(draws()[0]) for _ in range(3)]
+    tf.random.set_seed(5)
+    traced = tf.function(lambda: draws(9))
+    for expected, drawn in zip(eager, [*of_seed_9, None], strict=True):
+        assert float(draws()[0]) == expected
+        assert drawn is None or [float(x) for x in traced()] == drawn
+    nested = tf.function(lambda: (v1.set_random_seed(9), tf.function(draws)())[1])
+    assert float(nested()[0]) == of_seed_9[0][0]
+
+
+def test_the_seed_of_a_graph_or_of_a_dataset_is_not_the_global_one():
+    tf.random.set_seed(5)
+    alone = float(tf.random.uniform([]))
+    tf.random.set_seed(5)
+    with tf.Graph().as_default() as graph:
+        v1.set_random_seed(9)
+        drawn = tf.random.uniform([])
+    assert (graph.seed, float(drawn)) == (9, pytest.approx(0.0801296, rel=1e-5))  # TensorFlow's
+    data = tf.data.Dataset.range(3).map(lambda i: (v1.set_random_seed(4), tf.random.uniform([]))[1])
+    np.testing.assert_allclose(list(data), [0.8043033, 0.3994025, 0.3908010], rtol=1e-5)  # TensorFlow's
+    assert float(tf.random.uniform([])) == alone
 
 
 def test_datasets_are_asked_what_their_elements_are():

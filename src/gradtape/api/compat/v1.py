@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...engine.run.randomness import set_graph_seed
 from ..random.draws import set_seed
 
 __all__ = ["enable_eager_execution", "enable_v2_behavior", "set_random_seed"]
@@ -28,9 +29,10 @@ def enable_v2_behavior() -> None:
 
 
 def set_random_seed(seed: int) -> None:
-    """Alias of `tf.random.set_seed`.
+    """Sets the seed of the graph: inside a function or `tf.Graph`, its own; otherwise as `tf.random.set_seed`.
 
     >>> import gradtape as tf
     >>> tf.compat.v1.set_random_seed(1)
     """
-    set_seed(seed)
+    if not set_graph_seed(seed):
+        set_seed(seed)

@@ -12,6 +12,7 @@ from ...core.devices import here
 from ...core.extension_points import graph_defs
 from ...core.scopes import name_scope, scoped
 from ...engine.run.dispatch import thread
+from ...engine.run.randomness import GraphStreams, drawing_in_graph
 from ...engine.run.trace_protocol import TraceProtocol
 from ...graph.ir.graph import Graph as TracedGraph
 from ..namespace import resolve
@@ -40,16 +41,25 @@ class Graph(metaclass=_AnyGraph):
     ('x', 'x_1')
     """
 
-    seed: int | None
     finalized: bool
     version: int
 
     def __init__(self) -> None:
-        self.name, self.seed, self.finalized, self.version = "", None, False, 0
+        self.name, self.finalized, self.version = "", False, 0
+        self._streams = GraphStreams()
         self._names: dict[str, int] = {}
         self._collections: dict[Any, list[Any]] = {}
         self._operations: dict[str, Operation] = {}  # those imported, or placeholders
         self._functions: dict[str, Any] = {}  # functions that they call, by name
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of random ops in the graph; None stands for the global seed."""
+        return self._streams.seed
+
+    @seed.setter
+    def seed(self, seed: int | None) -> None:
+        self._streams.seed = seed
 
     @property
     def building_function(self) -> bool:
@@ -96,7 +106,8 @@ class Graph(metaclass=_AnyGraph):
         outer, default.graph = default.graph, self
         default.depth += 1
         try:
-            yield self
+            with drawing_in_graph(self._streams):
+                yield self
         finally:
             default.graph = outer
             default.depth -= 1

@@ -103,6 +103,25 @@ def _pair(seed: int | None, op_seed: int) -> tuple[int, int]:
     return (first, _MAXINT32) if first == second == 0 else (first, second)
 
 
+class GraphStreams(Streams):
+    """The streams of a graph: with a seed, each op has one of its own, and ops without a seed are numbered."""
+
+    count = 0
+
+    def take(self, kind: Any, op_seed: int | None, blocks: int) -> State:
+        """Returns the first state of the stream of a new op; without a seed of the graph, the process's next state."""
+        if self.seed is None:
+            return _streams.take(kind, op_seed, blocks)
+        with self.lock:
+            first, second = _pair(self.seed, self.next_op_seed() if op_seed is None else op_seed)
+        return state(second << 64, first)
+
+    def next_op_seed(self) -> int:
+        """Returns the number of an op without a seed."""
+        self.count += 1
+        return self.count - 1
+
+
 _streams = Streams()  # shared by the process
 
 
@@ -169,6 +188,12 @@ def global_seed() -> int | None:
 
 def seeds_of_op(op_seed: int | None) -> tuple[int, int] | None:
     """Returns the seed pair (global, op) of a new op; None if neither is set, which means entropy from the OS."""
+    trace = dispatch.thread.trace
+    if trace is not None:
+        seed = _seed_of(trace)
+        if seed is None and op_seed is None:
+            return None
+        return _pair(seed, trace.random.next_op_seed() if op_seed is None else op_seed)
     streams = _thread.streams or _streams
     with streams.lock:
         return streams.seeds_of_op(op_seed)
@@ -191,6 +216,20 @@ class _Frames(threading.local):
 
 
 _thread = carried(_Frames())
+
+
+def set_graph_seed(seed: int | None) -> bool:
+    """Sets the seed of what is traced, or of the streams that replace the process's; returns False without these."""
+    trace = dispatch.thread.trace
+    owner: Any = _thread.streams if trace is None else trace.random
+    if owner is not None:
+        owner.seed = seed
+    return owner is not None
+
+
+def _seed_of(trace: Any) -> int | None:
+    """Returns the seed of a trace: one set inside of it, or the global seed."""
+    return _streams.seed if trace.random.seed is None else trace.random.seed
 
 
 def current_streams() -> Streams | None:
@@ -225,10 +264,10 @@ def next_seed(take: Callable[[], State]) -> Any:
 
 def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> Any:
     """`next_seed` from the process's streams (see `set_global_seed`); in a trace with a seed, from the op's stream."""
-    trace, seed, own = dispatch.thread.trace, _streams.seed, _thread.streams
+    trace, own = dispatch.thread.trace, _thread.streams
     if own is not None and trace is None:
         return next_seed(lambda: own.take(kind, op_seed, blocks))
-    if trace is not None and (seed is not None or op_seed is not None):
+    if trace is not None and ((seed := _seed_of(trace)) is not None or op_seed is not None):
         random = trace.random
         return next_seed(random.stream(*_pair(seed, random.next_op_seed() if op_seed is None else op_seed), blocks))
     return next_seed(lambda: _streams.take(kind, op_seed, blocks))
@@ -245,6 +284,11 @@ def recording_seeds() -> Iterator[list[State]]:
 def replaying_seeds(seeds: list[State]) -> AbstractContextManager[None]:
     """A context in which draws get the states of `seeds` again, in order, and no stream advances."""
     return holding(_thread, frames=(*_thread.frames, iter(tuple(seeds))))
+
+
+def drawing_in_graph(streams: Streams) -> AbstractContextManager[None]:
+    """A context in which draws without an explicit state come from the streams of a graph."""
+    return holding(_thread, streams=streams)
 
 
 def drawing_from(streams: Streams | None, f: Callable[..., Any], args: Sequence[Any]) -> Any:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class TraceStreams(Protocol):
-    """The random streams of a graph under construction."""
+    """The random streams of a graph under construction; a `seed` of None stands for the global seed."""
+
+    seed: int | None
 
     def next_op_seed(self) -> int:
         """Returns the default seed of a random op."""

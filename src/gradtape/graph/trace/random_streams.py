@@ -11,10 +11,14 @@ StreamKey = tuple[tuple[int, ...], int, int, int]  # the part of the function, t
 
 
 class RandomStreams:
-    """Numbers the random ops of a trace and of the traces nested in it, its parts."""
+    """Numbers the random ops of a trace and of the traces nested in it, its parts.
 
-    def __init__(self, outer: RandomStreams | None) -> None:
+    `seed` is that of the enclosing trace, until the function sets another one; None stands for the global seed.
+    """
+
+    def __init__(self, outer: RandomStreams | None, seed: int | None) -> None:
         self.streams: dict[StreamKey, Stream] = {} if outer is None else outer.streams
+        self.seed = seed
         # In a derivative: maps the ids of the differentiated graph's streams to the streams that replace them.
         self.replacements: dict[int, Stream] | None = None
         self._path: tuple[int, ...] = () if outer is None else outer.next_path()

@@ -64,7 +64,9 @@ class Trace(dispatch.Recorder):
         self.open = True
         self.builder = GraphBuilder(name)
         self.variables: VariableView = VariableView(None if outer is None else outer.variables)
-        self.random: RandomStreams = RandomStreams(None if outer is None else outer.random)
+        self.random: RandomStreams = RandomStreams(
+            None if outer is None else outer.random, None if around is None else around.random.seed
+        )
         self.guards = Guards(self.builder)
         self.sizes: DynamicSizes | None = None  # None if all sizes are fixed
         self.evaluator: Evaluator = Evaluator(None if around is None else around.evaluator, for_xla, lazy)
