@@ -82,6 +82,55 @@ class TestVariables:
         assert seen == ["<tf.Variable 'w:0' shape=() dtype=float32>"]
 
 
+class TestTheFirstCall:
+    """A function that creates variables is traced twice; the numbers are TensorFlow's."""
+
+    def test_the_random_numbers_are_those_of_the_second_trace(self):
+        traces, created = [], {}
+
+        @tf.function
+        def f():
+            traces.append(1)
+            if not created:
+                created["v"] = tf.Variable(1.0)
+            return tf.random.uniform([], seed=len(traces)), tf.random.uniform([], seed=77)
+
+        expected = [[0.67874658, 0.84320748], [0.20134068, 0.11205626], [0.49856102, 0.60064852]]
+        np.testing.assert_allclose([f() for _ in range(3)], expected, rtol=1e-6)
+
+    def test_ops_before_an_initial_value_take_no_seed_and_no_number_from_later_calls(self):
+        created = {}
+
+        @tf.function
+        def f():
+            before = tf.random.uniform([])
+            if not created:
+                created["v"] = tf.Variable(tf.random.uniform([]))
+            return before, tf.random.uniform([]), tf.random.uniform([], seed=7), created["v"]
+
+        tf.random.set_seed(5)
+        expected = [
+            [0.1829, 0.3875, 0.4475, 0.3875], [0.6731, 0.9859, 0.0483, 0.3875], [0.9364, 0.9647, 0.4175, 0.3875],
+        ]  # fmt: skip
+        np.testing.assert_allclose([f() for _ in range(3)], expected, atol=5e-5)
+
+    def test_other_effects_happen_once(self):
+        calls, created = [], {}
+
+        @tf.function
+        def f():
+            drawn = tf.random.uniform([], seed=1)
+            tf.py_function(lambda: calls.append(1), [], [])
+            if not created:
+                created["v"] = tf.Variable(1.0)
+            with tf.control_dependencies([created["v"].assign_add(1.0)]):
+                tf.py_function(lambda: calls.append(2), [], [])
+            return drawn
+
+        first = float(f())
+        assert calls == [1, 2] and float(created["v"]) == 2.0 and first != float(f())
+
+
 class TestVariablesOfARun:
     """Variables created with `experimental_enable_variable_lifting=False`."""
 

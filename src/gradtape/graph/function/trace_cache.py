@@ -172,13 +172,17 @@ class TraceCache:
             why = "it depends on the values of its tensors in too many ways"
             return self._from_now_on_eagerly(tensors, variables, why)
         positions = {key: stream.position for key, stream in self._streams.items()}
-        if dispatch.thread.trace is None and isinstance(dispatch.thread.recorder, Log):
+        is_recorded = dispatch.thread.trace is None and isinstance(dispatch.thread.recorder, Log)
+        if is_recorded:
             self._draw_as_recorded()
         try:
-            with recording() as done:
+            with recording() as done, recording(draws=False) as others:
                 variant, results, made = self.traced(tensors, variables, may_make_variables)
-            if made:  # a graph that creates variables cannot be reused: trace again
-                with replaying(done), recording() as done:
+            if made:  # a graph that creates variables cannot be reused: trace again, from the same random streams
+                self._draw_from(positions)
+                if is_recorded:
+                    self._draw_as_recorded()
+                with replaying(others), recording() as done:
                     variant, results, _ = self.traced(tensors, variables, False)
         except traced.InlineIntoCaller:
             with replaying(done):

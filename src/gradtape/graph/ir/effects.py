@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from operator import length_hint
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,24 @@ class _Performance(threading.local):
     imagined: bool = False  # abstract run: only shapes matter, and effects that can be skipped are
 
 
-EffectFrame = list[Any] | Iterator[Any]  # a recording, or a replay
+class _OtherResults(list[Any]):
+    """A recording of all effects but random draws."""
+
+
+class _OtherReplay:
+    """The replay of such a recording: random numbers are drawn anew."""
+
+    def __init__(self, results: Sequence[Any]) -> None:
+        self._results = iter(tuple(results))
+
+    def __next__(self) -> Any:
+        return next(self._results)
+
+    def __length_hint__(self) -> int:
+        return length_hint(self._results)
+
+
+EffectFrame = list[Any] | Iterator[Any] | _OtherReplay  # a recording, or a replay
 ATTEMPTS = 4  # of a run whose variables other threads modify concurrently
 _performance = carried(_Performance())
 _NOTHING_LEFT = object()
@@ -58,22 +76,26 @@ class _Inside:
         _performance.frames = self._before
 
 
-def recording() -> Any:
+def recording(draws: bool = True) -> Any:
     """Return a context manager that yields a list, which collects the results of the effects in the block."""
-    return _Inside([])
+    return _Inside([] if draws else _OtherResults())
 
 
 def replaying(done: list[Any]) -> Any:
     """Return a context manager in which effects return their recorded results, until those run out, unperformed."""
-    return _Inside(iter(tuple(done))) if done else _AS_BEFORE
+    if not done:
+        return _AS_BEFORE
+    return _Inside(_OtherReplay(done) if type(done) is _OtherResults else iter(tuple(done)))
 
 
-def once(perform: Callable[[], Any]) -> Any:
+def once(perform: Callable[[], Any], is_draw: bool = False) -> Any:
     """Return an effect's result from the innermost replay that is not exhausted; otherwise perform it."""
     frames = _performance.frames
     recordings = []
     for frame in reversed(frames):
-        if type(frame) is list:
+        if is_draw and type(frame) in (_OtherResults, _OtherReplay):
+            continue
+        if isinstance(frame, list):
             recordings.append(frame)
             continue
         result = next(frame, _NOTHING_LEFT)
@@ -175,7 +197,7 @@ class Effect(Check):
                 new.append(True)
                 return performed(*arrays, **attrs)
 
-            result = once(perform_now)
+            result = once(perform_now, self is draw)
             if not new and passed is not None:
                 passed(result, **attrs)
             return result

@@ -206,7 +206,7 @@ def first_of(x: Tensor) -> Tensor:
 def is_replayed() -> bool:
     """Whether the next effect would be replayed."""
     frames = performance().get("frames", ())
-    return any(type(frame) is not list and operator.length_hint(frame) for frame in frames)
+    return any(not isinstance(frame, list) and operator.length_hint(frame) for frame in frames)
 
 
 def outcome_of(op: GraphOp, inputs: Sequence[Tensor], attrs: Attrs, for_xla: bool) -> Outcome | None:
