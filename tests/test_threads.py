@@ -182,6 +182,21 @@ def test_no_update_in_a_function_is_lost(jit_compile, traced):
     assert v.numpy().tolist() == [total, total]
 
 
+def test_the_first_calls_of_several_threads_create_one_variable():
+    class Model:
+        v = None
+
+        @tf.function
+        def step(self):
+            if self.v is None:
+                time.sleep(0.01)
+                self.v = tf.Variable(0)
+            self.v.assign_add(1)
+
+    model = Model()
+    assert in_threads(lambda number: model.step(), count=16, times=1) == int(model.v)
+
+
 def test_a_step_of_an_optimizer_in_a_function_loses_no_count_and_no_momentum():
     w, momentum, count = tf.Variable([1.0, -1.0]), tf.Variable([0.0, 0.0]), tf.Variable(0, dtype=tf.int64)
 

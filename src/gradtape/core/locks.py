@@ -27,6 +27,22 @@ def fork_safe_rlock() -> Any:
     return lock
 
 
+class CopyableLock:
+    """A reentrant, fork-safe lock of an object that may be copied: each copy gets a lock of its own."""
+
+    def __init__(self) -> None:
+        self._lock = fork_safe_rlock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+    def __reduce__(self) -> Any:
+        return CopyableLock, ()
+
+
 def _release_in_child() -> None:
     for lock in _locks:
         if not (hasattr(lock, "_is_owned") and lock._is_owned()):

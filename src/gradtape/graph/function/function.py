@@ -19,6 +19,7 @@ from ...core.budgets import in_force, parse_budget
 from ...core.dtypes import DType
 from ...core.errors import NeedsExamples
 from ...core.extension_points import convert_function
+from ...core.locks import CopyableLock
 from ...core.scopes import holding
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
@@ -97,6 +98,7 @@ class Function:
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
         self._elsewhere: dict[Any, Function] = {}  # by `thread.replica_context` and the memory budget in force
         self._called = False
+        self._lock = CopyableLock()  # for what calls share, and for the first one
         self._of_elements: FunctionOfElements | None = None  # for calls with iterators of datasets
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
@@ -158,13 +160,18 @@ class Function:
                 key = (key, tuple(kwargs), keys_of(kwargs.values(), tensors, variables))
             found = self._found.get(key)
             if found is None:
-                concrete = self._served(key) or self._new(key, args, kwargs)
-                found = self._found[key] = (concrete, concrete.variants_for(tensors, ()))
+                with self._lock:
+                    concrete = self._served(key) or self._new(key, args, kwargs)
+                    found = self._found[key] = (concrete, concrete.variants_for(tensors, ()))
             concrete, variants = found
             if variables:
                 variants = concrete.variants_for(tensors, variables)
-            result = concrete.run(variants, tensors, variables, not self._called)
-            self._called = True
+            if self._called:
+                result = concrete.run(variants, tensors, variables, False)
+            else:
+                with self._lock:  # only the first call creates variables; further threads wait for it
+                    result = concrete.run(variants, tensors, variables, not self._called)
+                    self._called = True
             if modes.active:
                 concrete.report_call(variants, tensors, result)
                 modes.function_called(self, args, kwargs, result)
@@ -175,8 +182,9 @@ class Function:
             run = trace.call_for_examples if in_scratch else error.for_examples  # the graph drops what is assigned
             return run(self.python_function, args, kwargs)
         except TakesElements:
-            if self._of_elements is None:
-                self._of_elements = FunctionOfElements(self, self._with_same_options)
+            with self._lock:
+                if self._of_elements is None:
+                    self._of_elements = FunctionOfElements(self, self._with_same_options)
             return self._of_elements(args, kwargs)
 
     def _with_same_options(self, python_function: Callable[..., Any]) -> Function:
@@ -195,8 +203,11 @@ class Function:
         found = self._elsewhere.get((replica_context, budget))
         if found is None:
             options = self._options if budget is None else (*self._options[:4], budget, *self._options[5:])
-            found = Function(self._function, self.name, self.input_signature, *options, self._instance)
-            self._elsewhere[replica_context, budget] = found
+            with self._lock:
+                found = self._elsewhere.setdefault(
+                    (replica_context, budget),
+                    Function(self._function, self.name, self.input_signature, *options, self._instance),
+                )
         return found
 
     def _served(self, key: tuple[Any, ...]) -> TraceCache | None:
@@ -416,14 +427,18 @@ class Function:
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        number = id(instance)
-        found = self._methods.get(number)
+        found = self._methods.get(id(instance))
         if found is None:
-            methods = self._methods
-            alive = weakref.ref(instance, lambda _: methods.pop(number, None))
-            method = Function(self._function, self.name, self.input_signature, *self._options, alive)
-            found = self._methods[number] = (alive, method)
+            with self._lock:
+                found = self._methods.get(id(instance)) or self._method(instance)
         return Bound(found[1], instance)
+
+    def _method(self, instance: object) -> tuple[weakref.ref[Any], Function]:
+        number, methods = id(instance), self._methods
+        alive = weakref.ref(instance, lambda _: methods.pop(number, None))
+        method = Function(self._function, self.name, self.input_signature, *self._options, alive)
+        methods[number] = alive, method
+        return alive, method
 
 
 class Bound(Function):
