@@ -219,7 +219,7 @@ def test_a_function_with_an_iterator_as_argument_is_traced_for_the_elements_it_t
         with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
             step(iterator)
     assert int(total) == 2 * (0 + 1 + 4 + 5)
-    assert len(traces) == 3  # the first two find how many elements it takes
+    assert len(traces) == 1
 
 
 def test_a_function_that_takes_elements_at_the_end_of_a_dataset_runs_as_far_as_it_can():
@@ -235,6 +235,129 @@ def test_a_function_that_takes_elements_at_the_end_of_a_dataset_runs_as_far_as_i
     with pytest.raises(tf.errors.OutOfRangeError):
         pairs(iterator)
     assert int(taken) == 3
+
+
+def test_calls_take_the_elements_that_they_need():
+    @tf.function
+    def by_argument(iterator, n):
+        total = tf.constant(0, tf.int64)
+        for _ in range(n):
+            total += next(iterator)
+        return total
+
+    @tf.function
+    def by_value(iterator, n):
+        total = tf.constant(0, tf.int64)
+        for _ in tf.range(n):
+            total += next(iterator)
+        return total
+
+    for f, number in ((by_argument, int), (by_value, tf.constant)):
+        iterator = iter(tf.data.Dataset.range(1, 100))
+        assert [int(f(iterator, number(n))) for n in (2, 1, 1, 2)] == [3, 3, 4, 11]
+        assert int(next(iterator)) == 7
+        assert int(tf.distribute.get_strategy().run(f, (iterator, number(2)))) == 17
+
+
+def test_the_streams_of_a_function_are_independent_of_the_sizes_of_elements():
+    @tf.function
+    def f(iterator):
+        return next(iterator), tf.random.uniform([], seed=3)
+
+    tf.random.set_seed(1)
+    iterator = iter(tf.data.Dataset.range(9).batch(5))
+    np.testing.assert_allclose([float(f(iterator)[1]) for _ in range(2)], [0.7787856, 0.0978868], rtol=1e-6)
+
+
+def test_called_functions_and_loops_that_take_elements_have_tensorflows_streams():
+    @tf.function
+    def inner(iterator):
+        return tf.cast(next(iterator), tf.float32) + tf.random.uniform([])
+
+    @tf.function
+    def outer(iterator):
+        return tf.random.uniform([]), inner(iterator), inner(iterator), tf.random.uniform([])
+
+    @tf.function
+    def loop(iterator, n):
+        s = tf.constant(0.0)
+        for _ in tf.range(n):
+            s = 2 * s + tf.cast(next(iterator), tf.float32) + tf.random.uniform([])
+        return s, tf.random.uniform([])
+
+    tf.random.set_seed(4)
+    iterator = iter(tf.data.Dataset.range(10))
+    drawn = [inner(iterator), *outer(iterator), inner(iterator), *outer(iterator)]
+    expected = [0.8043, 0.8043, 1.8043, 2.8043, 0.7332, 3.3994, 0.3994, 4.3994, 5.3994, 0.4664]
+    np.testing.assert_allclose(drawn, expected, atol=5e-5)
+    iterator = iter(tf.data.Dataset.range(30))
+    drawn = [loop(iterator, tf.constant(n)) for n in (2, 1, 3)]
+    np.testing.assert_allclose(drawn, [[3.008, 0.8043], [2.3908, 0.3994], [27.8523, 0.3908]], atol=5e-5)
+
+
+def test_what_precedes_the_missing_element_has_happened():
+    @tf.function
+    def f(iterator):
+        taken.assign_add(1)
+        drawn = tf.random.uniform([], seed=9)
+        next(iterator)
+        return drawn
+
+    taken, drawn = tf.Variable(0), []
+    for _ in range(2):
+        iterator = iter(tf.data.Dataset.range(2))
+        drawn += [float(f(iterator)) for _ in range(2)]
+        with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+            f(iterator)
+    assert int(taken) == 6
+    np.testing.assert_allclose(drawn, [0.86399662, 0.96014738, 0.93775141, 0.145001173], rtol=1e-6)
+
+
+def test_code_of_a_function_does_not_catch_the_end():
+    @tf.function
+    def f(iterator):
+        try:
+            return next(iterator, tf.constant(-1, tf.int64))
+        except (StopIteration, tf.errors.OutOfRangeError):
+            return tf.constant(-2, tf.int64)
+
+    iterator = iter(tf.data.Dataset.range(2))
+    assert [int(f(iterator)) for _ in range(2)] == [0, 1]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        f(iterator)
+
+
+def test_a_trace_that_fails_gives_its_elements_back():
+    @tf.function
+    def f(iterator):
+        x = next(iterator)
+        if fails:
+            raise ValueError("no")
+        tf.debugging.assert_greater(x, tf.constant(0, tf.int64))
+        return x + next(iterator)
+
+    iterator, fails = iter(tf.data.Dataset.range(20)), True
+    with pytest.raises(ValueError, match="no"):
+        f(iterator)
+    fails = False
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(iterator)
+    assert [int(f(iterator)) for _ in range(2)] == [3, 7]
+
+
+def test_a_checkpoint_saves_the_position_of_an_iterator_that_a_function_reads(tmp_path):
+    @tf.function
+    def f(iterator):
+        x = next(iterator)
+        return x + next(iterator) if tf.size(x) > 1 else x
+
+    iterator = iter(tf.data.Dataset.range(10).batch(2, drop_remainder=True))
+    checkpoint = tf.train.Checkpoint(iterator=iterator)
+    assert f(iterator).numpy().tolist() == [2, 4]
+    path = checkpoint.write(tmp_path / "position")
+    assert f(iterator).numpy().tolist() == [10, 12]
+    checkpoint.read(path)
+    assert f(iterator).numpy().tolist() == [10, 12]
 
 
 def test_a_function_that_iterates_over_an_iterator_runs_eagerly():

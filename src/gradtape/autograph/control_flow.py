@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from malt.operators.variables import Undefined, UndefinedReturnValue
@@ -16,6 +17,8 @@ from malt.operators.variables import Undefined, UndefinedReturnValue
 from ..api.namespace import root as tf
 from ..core import nest
 from ..core.tensor import Tensor
+from ..graph.control_flow.cond import branch_streams
+from ..graph.control_flow.structured_loops import rounds
 from . import checks
 from .builtin_functions import LoopSteps
 from .staging import as_tensors, is_tensor, rehearse, staging
@@ -40,7 +43,8 @@ def if_stmt(
 ) -> None:
     """`if cond: body() else: orelse()`; the first `nouts` variables are live afterwards."""
     if not (staging() and is_tensor(cond)):
-        body() if cond else orelse()
+        with branch_streams(cond) if is_tensor(cond) else nullcontext():
+            body() if cond else orelse()
         return
     predicate = checks.condition(cond, "if statement")
     before = get_state()
@@ -62,7 +66,8 @@ def if_stmt(
 def if_exp(cond: Any, if_true: Callable[[], Any], if_false: Callable[[], Any], expr_repr: str) -> Any:
     """`if_true() if cond else if_false()`."""
     if not (staging() and is_tensor(cond)):
-        return if_true() if cond else if_false()
+        with branch_streams(cond) if is_tensor(cond) else nullcontext():
+            return if_true() if cond else if_false()
     predicate = checks.condition(cond, "conditional expression")
     done: dict[str, Any] = {}
 
@@ -88,12 +93,13 @@ def while_stmt(
     if is_tensor(going_on):
         if staging():
             return _stage_while(test, body, get_state, set_state, symbol_names, opts)
-        limit = opts.get("maximum_iterations")
+        limit, one_round = opts.get("maximum_iterations"), rounds()
         for _ in itertools.count() if limit is None else range(int(limit)):
             if not going_on:
                 return
-            body()
-            going_on = test()
+            with one_round():
+                body()
+                going_on = test()
         return
     while going_on:
         body()
@@ -124,12 +130,15 @@ def for_stmt(
             return _stage_dataset_loop(iter_, extra_test, body, get_state, set_state, symbol_names)
     limit = opts.get("maximum_iterations") if over_tensor else None
     elements = iter_ if limit is None else itertools.islice(iter_, int(limit))
+    one_round = rounds() if over_tensor else nullcontext
     if extra_test is None:
         for element in elements:
-            body(element)
+            with one_round():
+                body(element)
     elif _python_test(extra_test):
         for element in elements:
-            body(element)
+            with one_round():
+                body(element)
             if not _python_test(extra_test):
                 break
 

@@ -13,7 +13,7 @@ from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread
 from ..graph.ir.effects import imagining
 from ..graph.trace.results import returned_value
-from ..graph.trace.trace import Trace
+from ..graph.trace.trace import Trace, present_trace
 from ..state.variable import Variable
 
 
@@ -40,9 +40,12 @@ def as_tensor(value: Any) -> Any:
 
 def rehearse(body: Callable[[], Any]) -> Any:
     """Runs `body()` for its result only, in a trace that is discarded."""
+    enclosing = present_trace().random
+    parts = enclosing.parts
     trace = Trace("rehearsal", nested=True)
     try:
         with imagining(), trace.entered():
             return body()
     finally:
         trace.open = False
+        enclosing.parts = parts

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from collections.abc import Iterator as PythonIterator
 from contextlib import nullcontext
 from typing import Any
@@ -45,6 +46,7 @@ class Iterator:
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
         self._elements: PythonIterator[Any] = start_pass(dataset._elements)
+        self._returned: deque[Any] = deque()  # elements that a function took and did not use: the next ones
         self._lock = threading.Lock()  # threads may share the iterator, but a generator is not reentrant
         self._taken = 0
         self._place: Variable | None = None  # the checkpointed copy of `_taken`
@@ -57,11 +59,21 @@ class Iterator:
             raise Untraceable("the elements of a dataset are made at every call")
         with self._lock, recorded_by(()) if thread.recorder is not None else nullcontext():
             self._follow()
-            element = next(self._elements)
-            self._taken += 1
-            if self._place is not None:
-                self._place.assign(self._taken)
+            element = self._returned.popleft() if self._returned else next(self._elements)
+            self._move(1)
             return element
+
+    def give_back(self, elements: Sequence[Any]) -> None:
+        """Makes `elements`, which were the last ones taken, the next ones."""
+        with self._lock:
+            self._follow()
+            self._returned.extendleft(reversed(elements))
+            self._move(-len(elements))
+
+    def _move(self, count: int) -> None:
+        self._taken += count
+        if self._place is not None:
+            self._place.assign(self._taken)
 
     def next(self) -> Any:
         """Returns the next element; raises `StopIteration` at the end."""
@@ -71,6 +83,7 @@ class Iterator:
         """Moves to the position of a restored checkpoint."""
         if self._place is not None and int(self._place) != self._taken:
             self._elements, self._taken = start_pass(self._dataset._elements), int(self._place)
+            self._returned.clear()
             for _ in range(self._taken):
                 next(self._elements, None)
 

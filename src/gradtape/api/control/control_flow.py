@@ -20,7 +20,7 @@ from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...graph.control_flow import structured_loops
-from ...graph.control_flow.cond import traced_cond
+from ...graph.control_flow.cond import branch_streams, traced_cond
 from ...graph.trace.traced import TracedTensor
 from ..debug.checks import Assert
 from ..math.reductions import reduce_any, reduce_sum
@@ -67,7 +67,8 @@ def cond(
         branches: Any = {"false_fn": false_fn, "true_fn": true_fn}
         return traced_cond(_truth(pred), branches, _different_branches, last_first=True)
     check_unbatched("tf.cond", pred)
-    return true_fn() if pred else false_fn()  # type: ignore[misc]
+    with branch_streams(pred):
+        return true_fn() if pred else false_fn()  # type: ignore[misc]
 
 
 def _truth(pred: Tensor) -> Tensor:

@@ -76,7 +76,7 @@ def map_fn(
         except structured_loops.OneByOne:
             pass
     columns: list[list[Any]] = [[] for _ in specs]
-    one_round = structured_loops.rounds()
+    one_round = structured_loops.rounds(has_test=False)
     for element in _rows(elems, flat, size):
         with one_round():
             result = fn(element)
@@ -320,7 +320,7 @@ def _fold(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: 
             )
         initializer = rows.pop(0)
     made = [initializer]
-    one_round = structured_loops.rounds()
+    one_round = structured_loops.rounds(has_test=False)
     for row in rows:
         with one_round():
             made.append(fn(made[-1], row))

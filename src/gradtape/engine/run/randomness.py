@@ -17,13 +17,16 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...core.locks import fork_safe_lock
 from ...core.scopes import carried, holding
 from . import dispatch
+
+if TYPE_CHECKING:
+    from .trace_protocol import TraceStreams
 
 State = np.ndarray[Any, Any]
 
@@ -190,7 +193,7 @@ def seeds_of_op(op_seed: int | None) -> tuple[int, int] | None:
     """Returns the seed pair (global, op) of a new op; None if neither is set, which means entropy from the OS."""
     trace = dispatch.thread.trace
     if trace is not None:
-        seed = _seed_of(trace)
+        seed = _seed_of(trace.random)
         if seed is None and op_seed is None:
             return None
         return _pair(seed, trace.random.next_op_seed() if op_seed is None else op_seed)
@@ -212,6 +215,7 @@ class _Frames(threading.local):
 
     frames: tuple[Any, ...] = ()
     streams: Streams | None = None  # replaces the process's streams: see `drawing_from`
+    function: TraceStreams | None = None  # the streams of the function that runs eagerly, if any
     draw: Callable[[Callable[[], State]], Any] = staticmethod(_one)  # draws one state, or one for each batch member
 
 
@@ -219,17 +223,16 @@ _thread = carried(_Frames())
 
 
 def set_graph_seed(seed: int | None) -> bool:
-    """Sets the seed of what is traced, or of the streams that replace the process's; returns False without these."""
-    trace = dispatch.thread.trace
-    owner: Any = _thread.streams if trace is None else trace.random
+    """Sets the seed of the graph or function that draws in this thread; returns False if there is none."""
+    owner: Any = function_streams() or _thread.streams
     if owner is not None:
         owner.seed = seed
     return owner is not None
 
 
-def _seed_of(trace: Any) -> int | None:
-    """Returns the seed of a trace: one set inside of it, or the global seed."""
-    return _streams.seed if trace.random.seed is None else trace.random.seed
+def _seed_of(random: TraceStreams) -> int | None:
+    """Returns the seed of a function: one set inside of it, or the global seed."""
+    return _streams.seed if random.seed is None else random.seed
 
 
 def current_streams() -> Streams | None:
@@ -267,10 +270,28 @@ def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> Any:
     trace, own = dispatch.thread.trace, _thread.streams
     if own is not None and trace is None:
         return next_seed(lambda: own.take(kind, op_seed, blocks))
-    if trace is not None and ((seed := _seed_of(trace)) is not None or op_seed is not None):
-        random = trace.random
-        return next_seed(random.stream(*_pair(seed, random.next_op_seed() if op_seed is None else op_seed), blocks))
-    return next_seed(lambda: _streams.take(kind, op_seed, blocks))
+    random = function_streams()
+
+    def take() -> State:
+        return _streams.take(kind, op_seed, blocks)
+
+    if random is None:
+        return next_seed(take)
+    draw: Callable[[], State] = take
+    if (seed := _seed_of(random)) is not None or op_seed is not None:
+        draw = random.stream(*_pair(seed, random.next_op_seed() if op_seed is None else op_seed), blocks)
+    return next_seed(draw if trace is not None else lambda: random.draw(draw))
+
+
+def function_streams() -> TraceStreams | None:
+    """Returns the streams of the function that is traced or runs eagerly in this thread, or None."""
+    trace = dispatch.thread.trace
+    return _thread.function if trace is None else trace.random
+
+
+def drawing_for_function(streams: TraceStreams) -> AbstractContextManager[None]:
+    """A context in which a function runs eagerly with its own streams."""
+    return holding(_thread, function=streams)
 
 
 @contextmanager

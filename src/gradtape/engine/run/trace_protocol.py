@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class TraceStreams(Protocol):
-    """The random streams of a graph under construction; a `seed` of None stands for the global seed."""
+    """The random streams of a graph under construction, or of a function that runs eagerly.
+
+    A `seed` of None stands for the global seed.
+    """
 
     seed: int | None
 
@@ -26,6 +29,15 @@ class TraceStreams(Protocol):
 
     def stream(self, first: int, second: int, blocks: int) -> Draw:
         """Returns the next random op's draw."""
+
+    def draw(self, take: Callable[[], Any]) -> Any:
+        """Draws in an eager run."""
+
+    def next_path(self) -> tuple[int, ...]:
+        """Returns the path of the next part: a branch, a loop's body, a function that is called."""
+
+    def within_part(self, path: tuple[int, ...]) -> AbstractContextManager[None]:
+        """A context in which the random ops are those of the part `path`."""
 
     def stream_for(self, stream: Stream) -> Stream:
         """Returns the stream that replaces another graph's `stream` here."""

@@ -7,6 +7,7 @@ replaces the branch, so that the residuals become outputs of the cond; for branc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -21,6 +22,7 @@ from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
 from ...engine.run.protocols import OpNamespace, Outputs, Tensors
+from ...engine.run.randomness import function_streams
 from ...engine.tape.validation import zeros_like
 from ...state.tensor_array import TensorArray
 from ..executors.numpy.executor import compiled
@@ -77,6 +79,18 @@ def traced_cond(
     for i, y in zip(tensors, outputs, strict=False):
         leaves[i] = y
     return nest.pack_sequence_as(example, leaves, expand_composites=True)
+
+
+def branch_streams(taken: object) -> AbstractContextManager[None]:
+    """Return a context in which the random ops are those of one branch, if a function runs eagerly.
+
+    The true branch is the first part of a conditional in a graph, the false one the second.
+    """
+    streams = function_streams()
+    if streams is None:
+        return nullcontext()
+    paths = streams.next_path(), streams.next_path()
+    return streams.within_part(paths[0 if taken else 1])
 
 
 def _places(subgraph: Subgraph, tensors: list[int], written: list[Any]) -> list[Value]:

@@ -18,10 +18,11 @@ from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, is_tensor_like
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
+from ...engine.run.randomness import function_streams
 from ...state.specs import TensorSpec, TypeSpec
 from ...state.tensor_array import TensorArray, Unmade
 from ..ir.effects import Changed, is_imagined
-from ..trace.trace import active_trace, present_trace
+from ..trace.trace import present_trace
 from ..trace.traced import Untraceable
 from .loop import repeat, scan
 
@@ -38,6 +39,7 @@ def _undoing(attempt: Callable[[], Any]) -> Any:
     """
     trace = present_trace()
     nodes, guarded, effect = len(trace.builder.nodes), set(trace.guards.guarded), trace.evaluator.last_effect
+    parts = trace.random.parts
     try:
         return attempt()
     except (Untraceable, Changed, OpError) as reason:
@@ -47,16 +49,21 @@ def _undoing(attempt: Callable[[], Any]) -> Any:
         del trace.builder.nodes[nodes:]
         trace.guards.guarded = guarded
         trace.evaluator.last_effect = effect
+        trace.random.parts = parts
         raise OneByOne(str(reason)) from None
 
 
-def rounds() -> Callable[[], AbstractContextManager[None]]:
-    """Return a factory of contexts for the iterations of an unrolled loop, which share one iteration's random ops."""
-    trace = active_trace()
-    if trace is None:
+def rounds(has_test: bool = True) -> Callable[[], AbstractContextManager[None]]:
+    """Return a factory of contexts for the iterations of a loop that runs one by one: they share their random ops.
+
+    The body is the same part of the function as in a graph, where the condition is the next part.
+    """
+    random = function_streams()
+    if random is None:
         return nullcontext
-    random = trace.random
     path = random.next_path()
+    if has_test:
+        random.next_path()
     return lambda: random.within_part(path)
 
 

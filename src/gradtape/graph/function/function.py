@@ -30,11 +30,21 @@ from ..trace.closures import tensors_around
 from ..trace.conversion_status import do_not_convert
 from ..trace.results import emptied, returned_value
 from .concrete_function import ConcreteFunction, GraphView, PlainView
-from .elements import FunctionOfElements, TakesElements
+from .elements import FunctionOfElements
 from .jit_policy import JitPolicy
 from .open_sizes import open_arguments, representative
 from .parameters import Parameters
-from .signature import is_given_tensor, is_open, is_tensor_like_leaf, key_of, keys_of, relaxed, serves, without_tensors
+from .signature import (
+    TakesElements,
+    is_given_tensor,
+    is_open,
+    is_tensor_like_leaf,
+    key_of,
+    keys_of,
+    relaxed,
+    serves,
+    without_tensors,
+)
 from .specialization import Specialization
 from .trace_cache import TraceCache
 
@@ -80,7 +90,8 @@ class Function:
         self, python_function: Callable[..., Any], name: str | None = None,
         input_signature: Sequence[Any] | None = None, autograph: bool = True, jit_compile: bool | None = None,
         reduce_retracing: bool = False, autograph_options: Any = None, memory_budget: int | float | str | None = None,
-        graph_view: GraphView = _PLAIN, instance: weakref.ref[Any] | None = None,
+        graph_view: GraphView = _PLAIN, cache: type[TraceCache] = TraceCache,
+        instance: weakref.ref[Any] | None = None,
     ) -> None:  # fmt: skip
         if not callable(python_function):
             raise TypeError(f"{python_function!r} is not a callable object")
@@ -91,7 +102,7 @@ class Function:
         self.input_signature = None if input_signature is None else tuple(input_signature)
         self._function, self._instance = python_function, instance
         budget = None if memory_budget is None else parse_budget(memory_budget)
-        self._options = (autograph, jit_compile, reduce_retracing, autograph_options, budget, graph_view)
+        self._options = (autograph, jit_compile, reduce_retracing, autograph_options, budget, graph_view, cache)
         self._concretes: dict[Any, TraceCache] = {}  # by key, in which sizes may be None; these count as traces
         self._open: list[tuple[Any, TraceCache]] = []  # the entries of `_concretes` that have a None in their key
         self._found: dict[Any, tuple[TraceCache, list[Specialization]]] = {}  # by the exact key of a call
@@ -187,8 +198,8 @@ class Function:
                     self._of_elements = FunctionOfElements(self, self._with_same_options)
             return self._of_elements(args, kwargs)
 
-    def _with_same_options(self, python_function: Callable[..., Any]) -> Function:
-        return Function(python_function, None, None, False, *self._options[1:])
+    def _with_same_options(self, python_function: Callable[..., Any], cache: type[TraceCache]) -> Function:
+        return Function(python_function, None, None, False, *self._options[1:6], cache)
 
     def _here(self) -> Function:
         """Return the copy of this function for the active replica, whose captured values may differ between replicas.
@@ -266,7 +277,7 @@ class Function:
                 raise errors.OutOfRangeError("End of sequence") from end
 
         around = functools.partial(_tensors_around, self._function, instance)
-        return TraceCache(self.name, names, around, call, eager, self._jit, self._options[4])
+        return self._options[6](self.name, names, around, call, eager, self._jit, self._options[4])
 
     def _call_with_structures(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         """Return a callable that packs tensors and variables back into the structure of the arguments and calls."""

@@ -19,10 +19,15 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...state.specs import TensorSpec, TypeSpec, spec_of
 from ...state.variable import Variable
-from .elements import TakesElements
 from .trace_types import TypeKey, type_key
 
 _PLAIN = (bool, int, complex, str, bytes, type(None), type, type(Ellipsis))
+
+
+class TakesElements(Exception):
+    """An argument of a function is an iterator that supplies elements."""
+
+    is_signal = True
 
 
 class IdentityKey:
@@ -84,7 +89,7 @@ def keys_of(values: Iterable[Any], tensors: list[Tensor], variables: list[Variab
 
 
 def _key_of_object(value: object, kind: Any) -> Any:
-    if getattr(kind, "supplies_elements", False) and thread.trace is None:
+    if supplies_elements(value) and thread.trace is None:
         raise TakesElements
     own = type_key(value)
     if own is not None:
@@ -101,6 +106,11 @@ def _key_of_object(value: object, kind: Any) -> Any:
             "tf.function is traced for the values of its Python arguments. Otherwise, consider a tuple or a frozenset"
         ) from None
     return kind, value
+
+
+def supplies_elements(value: object) -> bool:
+    """Whether a value is an iterator whose elements become inputs of the graph."""
+    return getattr(type(value), "supplies_elements", False)
 
 
 def is_tensor_like_leaf(value: object) -> bool:

@@ -16,17 +16,26 @@ from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.protocols import Tensors
-from ...engine.run.randomness import Stream
+from ...engine.run.randomness import Stream, drawing_for_function
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log
 from ...state.storage import take, take_all, updating
 from ...state.variable import Variable
 from ..control_flow import custom as _custom  # noqa: F401  custom gradients become part of graphs
 from ..ir.dynamic_sizes import DynamicSizes
-from ..ir.effects import Changed, is_imagined, recording, replaying
+from ..ir.effects import (
+    Changed,
+    Recording,
+    is_imagined,
+    recording,
+    replaying,
+    replaying_all_but_draws,
+    replaying_draws,
+)
 from ..trace import traced
 from ..trace.closures import tracking
 from ..trace.conversion_status import ConversionNeeded
+from ..trace.random_streams import RandomStreams
 from ..trace.results import taken_apart
 from ..trace.trace import Trace
 from .jit_policy import JitPolicy
@@ -36,7 +45,7 @@ from .specialization import Budget, Specialization
 logger = logging.getLogger("gradtape")
 
 _OUTDATED = object()  # in place of results: another thread changed a variable while they were computed
-_MOST_VARIANTS = 8  # after this many traces for different values of the same tensors, a function runs eagerly
+MOST_VARIANTS = 8  # after this many traces for different values of the same tensors, a function runs eagerly
 
 
 class TraceCache:
@@ -64,7 +73,7 @@ class TraceCache:
     @property
     def is_traced(self) -> bool:
         """Whether the function has been traced, even if it now runs eagerly."""
-        return self._runs_eagerly or any(self._variants.values())
+        return self._runs_eagerly or any(self.variants())
 
     def variants(self) -> Iterable[list[Specialization]]:
         """All specializations, grouped by shapes and variables."""
@@ -72,7 +81,12 @@ class TraceCache:
 
     def variants_for(self, tensors: Tensors, variables: Sequence[Any]) -> list[Specialization]:
         """The specializations for these shapes and variables: one per outcome of the value guards."""
-        return self._variants.setdefault((tuple([x.dims for x in tensors]), tuple(map(IdentityKey, variables))), [])
+        key = tuple([x.dims for x in tensors]), tuple(map(IdentityKey, variables))
+        variants = self._variants.get(key)
+        return self._variants.setdefault(key, self._new_variants()) if variants is None else variants
+
+    def _new_variants(self) -> list[Specialization]:
+        return []
 
     def __call__(self, tensors: Tensors, variables: Sequence[Any] = ()) -> Any:
         """Call the function on the tensors and variables of its arguments."""
@@ -93,23 +107,28 @@ class TraceCache:
     ) -> Any:
         """Run the specialization whose guards hold, or trace a new one."""
         if modes.active and modes.query_block() is not None and dispatch.thread.trace is None:
-            seen = [variant for variant in variants if not variant.is_unseen]
-            if len(seen) < len(variants):
-                variants[:] = seen
-                return self._run_another(variants, 0, tensors, variables, may_make_variables, [], has_run=True)
+            if self._drop_unseen(variants):
+                return self._run_another(variants, 0, tensors, variables, may_make_variables, Recording(), has_run=True)
         if variants and not variants[0].is_delicate:
             variant = variants[0]
             try:
                 return variant.packed(self._run(variant, tensors))
             except Changed:
-                return self._run_another(variants, 1, tensors, variables, may_make_variables, [])
+                return self._run_another(variants, 1, tensors, variables, may_make_variables, Recording())
             except traced.Untraceable as reason:
-                return self._from_now_on_eagerly(tensors, variables, str(reason))
-        return self._run_another(variants, 0, tensors, variables, may_make_variables, [])
+                return self._from_now_on_eagerly(tensors, variables, str(reason), Recording())
+        return self._run_another(variants, 0, tensors, variables, may_make_variables, Recording())
+
+    def _drop_unseen(self, variants: list[Specialization]) -> bool:
+        """Forget specializations without the observers of the active inspection block; return whether there are any."""
+        seen = [variant for variant in variants if not variant.is_unseen]
+        has_unseen = len(seen) < len(variants)
+        variants[:] = seen
+        return has_unseen
 
     def _run_another(
         self, variants: list[Specialization], first: int, tensors: Tensors, variables: Sequence[Any],
-        may_make_variables: bool, done: list[Any], has_run: bool = False,
+        may_make_variables: bool, done: Recording, has_run: bool = False,
     ) -> Any:  # fmt: skip
         """Try the specializations from index `first` on; effects performed before a guard failed are replayed.
 
@@ -117,22 +136,42 @@ class TraceCache:
         the trace, so that numbers do not change.
         """
         if self._runs_eagerly:
-            return self._eager(tensors, variables)
-        for i, variant in enumerate(variants[first:], first):
-            try:
-                with replaying(done), recording() as done_now:
-                    outputs = self._run(variant, tensors)
-            except Changed:
-                done = done_now if len(done_now) > len(done) else done
-                continue
-            except traced.Untraceable as reason:
-                with replaying(done_now):
-                    return self._from_now_on_eagerly(tensors, variables, str(reason))
-            if i:
-                variants.insert(0, variants.pop(i))
-            return variant.packed(outputs)
-        with replaying(done):
-            return self._trace_and_run(variants, tensors, variables, may_make_variables, has_run)
+            return self._run_eagerly(tensors, variables, done)
+        for choices, inputs in self._candidates(variants, tensors):
+            for i, variant in enumerate(choices[first:], first):
+                try:
+                    with replaying(done), recording() as done_now:
+                        outputs = self._run(variant, inputs)
+                except Changed:
+                    done = done_now if len(done_now) > len(done) else done
+                    continue
+                except traced.Untraceable as reason:
+                    return self._from_now_on_eagerly(tensors, variables, str(reason), done_now)
+                if i:
+                    choices.insert(0, choices.pop(i))
+                return variant.packed(outputs)
+            first = 0
+        if self._is_full(variants):
+            why = "it depends on the values of its tensors in too many ways"
+            return self._from_now_on_eagerly(tensors, variables, why, done)
+        return self._trace_and_run(variants, tensors, variables, may_make_variables, done, has_run)
+
+    def _candidates(
+        self, variants: list[Specialization], tensors: Tensors
+    ) -> Iterable[tuple[list[Specialization], Tensors]]:
+        """The specializations that a call may run, and the inputs of their graphs."""
+        return ((variants, tensors),)
+
+    def _is_full(self, variants: list[Specialization]) -> bool:
+        """Whether there are too many specializations to trace another one."""
+        return len(variants) >= MOST_VARIANTS
+
+    def _store(
+        self, variants: list[Specialization], variant: Specialization, tensors: Tensors
+    ) -> Tensors:
+        """Store a new specialization as the first that calls try; return the inputs of its graph for this call."""
+        variants.insert(0, variant)
+        return tensors
 
     def _run(self, variant: Specialization, tensors: Tensors) -> list[Tensor]:
         recorder = None if dispatch.unrecorded() else dispatch.thread.recorder
@@ -165,53 +204,47 @@ class TraceCache:
 
     def _trace_and_run(
         self, variants: list[Specialization], tensors: Tensors, variables: Sequence[Any],
-        may_make_variables: bool, has_run: bool,
+        may_make_variables: bool, performed: Recording, has_run: bool,
     ) -> Any:  # fmt: skip
+        """Trace a specialization and run it; the effects in `performed` are replayed."""
         traced.check_scope(tensors)
-        if len(variants) >= _MOST_VARIANTS:
-            why = "it depends on the values of its tensors in too many ways"
-            return self._from_now_on_eagerly(tensors, variables, why)
         positions = {key: stream.position for key, stream in self._streams.items()}
-        is_recorded = dispatch.thread.trace is None and isinstance(dispatch.thread.recorder, Log)
-        if is_recorded:
+        if dispatch.thread.trace is None and isinstance(dispatch.thread.recorder, Log):
             self._draw_as_recorded()
         try:
-            with recording() as done, recording(draws=False) as others:
+            with replaying(performed), recording() as done:
                 variant, results, made = self.traced(tensors, variables, may_make_variables)
-            if made:  # a graph that creates variables cannot be reused: trace again, from the same random streams
-                self._draw_from(positions)
-                if is_recorded:
-                    self._draw_as_recorded()
-                with replaying(others), recording() as done:
+            if made:  # a graph that creates variables cannot be reused: trace again, with other random streams
+                self._streams.clear()
+                with replaying_all_but_draws(done), recording() as done:
                     variant, results, _ = self.traced(tensors, variables, False)
-        except traced.InlineIntoCaller:
-            with replaying(done):
-                return self._eager(tensors, variables)
+        except (traced.InlineIntoCaller, traced.EndOfElements):
+            return self._run_eagerly(tensors, variables, done)
         except (traced.Untraceable, Changed) as reason:
-            return self._from_now_on_eagerly(tensors, variables, str(reason) or "a loop in it depends on values")
+            why = str(reason) or "a loop in it depends on values"
+            return self._from_now_on_eagerly(tensors, variables, why, done)
         except BaseException as error:
             self._draw_from(positions)
             if not isinstance(error, traced.DelegatedToRunner) or dispatch.thread.trace is not None:
                 raise
             self._drop_graphs()
             self.eager, self._eager = self._eager, error.runner(self)
-            with replaying(done):
-                return self._eager(tensors, variables)
-        variants.insert(0, variant)
+            return self._run_eagerly(tensors, variables, done)
+        inputs = self._store(variants, variant, tensors)
         variant.runs_as_traced = results is None and variant.budget is not None and not variant.jit.requested
-        here = variant.home is None and all(type(x) is Tensor for x in tensors)
+        here = variant.home is None and all(type(x) is Tensor for x in inputs)
         if results is not None and here and dispatch.unrecorded() and not has_run:
             found = results()
             if found is not _OUTDATED:
                 return found
         self._draw_from(positions)  # the compiled graph draws again what the trace drew
-        with replaying(done):
-            try:
-                return variant.packed(self._run(variant, tensors))
-            except Changed:  # by another thread; or the guarded numbers of NumPy and XLA differ
-                return self._run_another(variants, 1, tensors, variables, False, done)
-            except traced.Untraceable as reason:
-                return self._from_now_on_eagerly(tensors, variables, str(reason))
+        try:
+            with replaying(done):
+                return variant.packed(self._run(variant, inputs))
+        except Changed:  # by another thread; or the guarded numbers of NumPy and XLA differ
+            return self._run_another(variants, 1, tensors, variables, False, done)
+        except traced.Untraceable as reason:
+            return self._from_now_on_eagerly(tensors, variables, str(reason), done)
 
     def _draw_from(self, positions: dict[Any, int]) -> None:
         for key, stream in self._streams.items():
@@ -232,10 +265,24 @@ class TraceCache:
             variants.clear()
         self._variants = {}
 
-    def _from_now_on_eagerly(self, tensors: Tensors, variables: Sequence[Any], reason: str) -> Any:
+    def _from_now_on_eagerly(
+        self, tensors: Tensors, variables: Sequence[Any], reason: str, done: Recording
+    ) -> Any:
         self._drop_graphs()
         logger.warning("function %s runs eagerly: %s", self.name, reason)
-        return self._eager(tensors, variables)
+        return self._run_eagerly(tensors, variables, done)
+
+    def _run_eagerly(self, tensors: Tensors, variables: Sequence[Any], done: Recording) -> Any:
+        """Run the Python function with the random streams of its graphs, or as a part of the trace in progress."""
+        trace = dispatch.thread.trace
+        if self._eager is not self.eager:
+            with replaying(done):
+                return self._eager(tensors, variables)
+        if trace is not None:
+            with replaying(done), trace.random.within_part(trace.random.next_path()):
+                return self._eager(tensors, variables)
+        with replaying_draws(done), drawing_for_function(RandomStreams(streams=self._streams)):
+            return self._eager(tensors, variables)
 
     def traced_for_good(self, tensors: Tensors, variables: Sequence[Any], may_make_variables: bool) -> Specialization:
         """Trace the function for these tensors without performing effects or updates."""

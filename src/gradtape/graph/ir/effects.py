@@ -37,15 +37,31 @@ class _Performance(threading.local):
     imagined: bool = False  # abstract run: only shapes matter, and effects that can be skipped are
 
 
-class _OtherResults(list[Any]):
-    """A recording of all effects but random draws."""
+class Recording(list[Any]):
+    """The results of effects, in order; `draws` are the indices of random draws."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.draws: set[int] = set()
+
+    def add(self, result: object, is_draw: bool) -> None:
+        """Append a result."""
+        if is_draw:
+            self.draws.add(len(self))
+        self.append(result)
+
+    def truncate(self, count: int) -> None:
+        """Forget all but the first results."""
+        del self[count:]
+        self.draws = {i for i in self.draws if i < count}
 
 
-class _OtherReplay:
-    """The replay of such a recording: random numbers are drawn anew."""
+class _PartialReplay:
+    """A replay of random draws only, or of all other effects."""
 
-    def __init__(self, results: Sequence[Any]) -> None:
-        self._results = iter(tuple(results))
+    def __init__(self, recording: Recording, draws: bool) -> None:
+        self._results = iter([result for i, result in enumerate(recording) if (i in recording.draws) is draws])
+        self.draws = draws
 
     def __next__(self) -> Any:
         return next(self._results)
@@ -54,7 +70,7 @@ class _OtherReplay:
         return length_hint(self._results)
 
 
-EffectFrame = list[Any] | Iterator[Any] | _OtherReplay  # a recording, or a replay
+EffectFrame = Recording | Iterator[Any] | _PartialReplay  # a recording, or a replay
 ATTEMPTS = 4  # of a run whose variables other threads modify concurrently
 _performance = carried(_Performance())
 _NOTHING_LEFT = object()
@@ -76,16 +92,24 @@ class _Inside:
         _performance.frames = self._before
 
 
-def recording(draws: bool = True) -> Any:
-    """Return a context manager that yields a list, which collects the results of the effects in the block."""
-    return _Inside([] if draws else _OtherResults())
+def recording() -> Any:
+    """Return a context manager that yields a `Recording`, which collects the results of the effects in the block."""
+    return _Inside(Recording())
 
 
 def replaying(done: list[Any]) -> Any:
     """Return a context manager in which effects return their recorded results, until those run out, unperformed."""
-    if not done:
-        return _AS_BEFORE
-    return _Inside(_OtherReplay(done) if type(done) is _OtherResults else iter(tuple(done)))
+    return _Inside(iter(tuple(done))) if done else _AS_BEFORE
+
+
+def replaying_draws(done: Recording) -> Any:
+    """Return a context manager in which random draws are replayed, and other effects performed."""
+    return _Inside(_PartialReplay(done, True)) if done.draws else _AS_BEFORE
+
+
+def replaying_all_but_draws(done: Recording) -> Any:
+    """Return a context manager in which random numbers are drawn anew, and other effects replayed."""
+    return _Inside(_PartialReplay(done, False)) if done else _AS_BEFORE
 
 
 def once(perform: Callable[[], Any], is_draw: bool = False) -> Any:
@@ -93,10 +117,10 @@ def once(perform: Callable[[], Any], is_draw: bool = False) -> Any:
     frames = _performance.frames
     recordings = []
     for frame in reversed(frames):
-        if is_draw and type(frame) in (_OtherResults, _OtherReplay):
-            continue
-        if isinstance(frame, list):
+        if isinstance(frame, Recording):
             recordings.append(frame)
+            continue
+        if type(frame) is _PartialReplay and frame.draws is not is_draw:
             continue
         result = next(frame, _NOTHING_LEFT)
         if result is not _NOTHING_LEFT:
@@ -108,7 +132,7 @@ def once(perform: Callable[[], Any], is_draw: bool = False) -> Any:
         finally:
             _performance.frames = frames
     for recording in recordings:
-        recording.append(result)
+        recording.add(result, is_draw)
     return result
 
 
@@ -129,7 +153,7 @@ def undoing_draws(takes: Sequence[Callable[[], Any]]) -> Iterator[None]:
     An XLA program gets all draws of a run before its guards are checked. The graph that runs instead may draw less.
     """
     positions = [(take.stream, take.stream.position) for take in takes if isinstance(take, Draw)]
-    recordings = [(frame, len(frame)) for frame in _performance.frames if type(frame) is list]
+    recordings = [(frame, len(frame)) for frame in _performance.frames if isinstance(frame, Recording)]
     try:
         yield
     except Changed:
@@ -137,7 +161,7 @@ def undoing_draws(takes: Sequence[Callable[[], Any]]) -> Iterator[None]:
             for stream, position in positions:
                 stream.position = position
             for done, count in recordings:
-                del done[count:]
+                done.truncate(count)
         raise
 
 

@@ -65,7 +65,7 @@ class Trace(dispatch.Recorder):
         self.builder = GraphBuilder(name)
         self.variables: VariableView = VariableView(None if outer is None else outer.variables)
         self.random: RandomStreams = RandomStreams(
-            None if outer is None else outer.random, None if around is None else around.random.seed
+            None if outer is None else outer.random, seed=None if around is None else around.random.seed
         )
         self.guards = Guards(self.builder)
         self.sizes: DynamicSizes | None = None  # None if all sizes are fixed

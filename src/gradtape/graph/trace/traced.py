@@ -35,6 +35,12 @@ class InlineIntoCaller(Untraceable):
     """The function uses tensors of its caller's trace, and must be traced as part of it."""
 
 
+class EndOfElements(BaseException):
+    """The function takes an element of an iterator that has ended, which its own code cannot catch in TensorFlow."""
+
+    is_signal = True
+
+
 class RetraceFollowingConstants(Untraceable):
     """A derivative depends on a constant: the function must be traced again, with all constants tracked."""
 
