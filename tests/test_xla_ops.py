@@ -185,7 +185,9 @@ def test_casts_to_a_narrower_float_round(narrow):
         z = (y * tf.constant(1.1, narrow) + y) * y
         return tf.cast(y, x.dtype), tf.cast(z, x.dtype)
 
-    loop = tf.function(lambda x: tf.while_loop(lambda i, *ys: i < 1, lambda i, *ys: (i + 1, *rounded(x)), (0, x, x))[1:])
+    def loop(x):
+        return tf.while_loop(lambda i, *ys: i < 1, lambda i, *ys: (i + 1, *rounded(x)), (0, x, x))[1:]
+
     for f in (rounded, loop):
         for mine, value in zip(tf.function(f, jit_compile=True)(x), rounded(x), strict=True):
             assert mine.numpy().tolist() == value.numpy().tolist()

@@ -105,6 +105,11 @@ def _convolutions() -> Iterator[tuple[str, Case]]:
                 ),
                 (normal(2, *spaces[rank], channels), normal(*(kernel,) * rank, channels, outputs)),
             )
+    for shape, window in (((0, 6, 7), (3, 2)), ((2, 6, 0), (3, 2)), ((2, 0, 7), (2, 0)), ((2, 3, 0), (2, 0))):
+        for inputs in (1, 2):
+            yield f"empty conv2d {shape} {window} {inputs}", Case(
+                lambda x, w: tf.nn.conv2d(x, w, 1, "SAME"), (normal(*shape, inputs), normal(*window, inputs, 3)), WIDE
+            )
     for groups, stride, padding in itertools.product((2, 4), (1, 2), ("SAME", "VALID")):
         yield f"conv2d in {groups} groups /{stride} {padding}", Case(
             lambda x, w, s=stride, p=padding: tf.nn.conv2d(x, w, s, p),

@@ -214,7 +214,7 @@ def _conv_input_vjp(
 
 @lru_cache(maxsize=256)
 def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes, is_padded: bool = False) -> tuple[Any, Axes]:
-    """Returns the windows of a pooling, and the window's size along two axes; if `is_padded`, all padding is `extra`."""
+    """Returns the windows of a pooling, and its size along two axes; `is_padded` makes all padding `extra`."""
     most = tuple([0 if is_padded else n // 2 for n in window])
     windows = _Windows.of(strides, paddings, dilations, most)
     return windows, (1, *window) if windows is not None and windows.lacks_axis else window

@@ -70,6 +70,8 @@ def _conv(xp, x, w, *, strides, paddings, dilations, groups):
     window, outputs = w.shape[:-2], w.shape[-1]
     sizes = window_sizes(x.shape[1:-1], window, strides, paddings, dilations)
     count, channels = x.shape[0], x.shape[-1]
+    if 0 in window:
+        return xp.zeros((count, *sizes, outputs), x.dtype)
     if _is_depthwise(channels, groups):
         keys = taps(window, strides, dilations, sizes)
         if xp is not np:  # XLA compiles a step for each filter of a channel slowly
@@ -162,6 +164,8 @@ def _numpy_conv_input(a, w, *, size, strides, paddings, dilations, groups):
 
 def _conv_filter(xp, x, b, *, size, strides, paddings, dilations, groups):
     sizes, outputs, channels = b.shape[1:-1], b.shape[-1], x.shape[-1]
+    if 0 in size:
+        return xp.zeros((*size, channels // groups, outputs), x.dtype)
     if _is_depthwise(channels, groups):
         x = padded(xp, x, paddings)
         keys = taps(size, strides, dilations, sizes)
