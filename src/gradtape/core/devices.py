@@ -109,6 +109,27 @@ def when_changed(told: Callable[[], None]) -> None:
     _machine.changed.append(told)
 
 
+# What CUDA says of a kernel that has failed: every later call of the process gives the same error.
+_LASTING = (
+    "misaligned address", "illegal memory access", "ILLEGAL_ADDRESS", "device-side assert", "illegal instruction",
+    "invalid program counter", "unspecified launch failure", "hardware stack error",
+)  # fmt: skip
+
+
+def raise_if_lost(what: str, error: BaseException) -> None:
+    """Raises the error that says what to do, if after a library's error the process cannot use a GPU any more.
+
+    `what` has met the error.
+    """
+    if isinstance(error, RuntimeError) and any(words in str(error) for words in _LASTING):
+        reason = str(error).partition("\n")[0]
+        raise errors.InternalError(
+            f"restart the process, which cannot use the GPU any more after an op has failed there ({reason}); {what} "
+            "has met the error, which may be of an earlier op, since they run asynchronously: with "
+            "CUDA_LAUNCH_BLOCKING=1, the error names the op that fails"
+        ) from error
+
+
 class _FirstUse(modes.Mode):
     """Creates the logical devices before the first tensor; active until they exist."""
 

@@ -56,7 +56,11 @@ class DeviceTensor(Tensor):
     @property
     def array(self) -> Any:
         """The value copied to the host, in the form that NumPy ops return."""
-        return self.module.to_host(self.buffer)[()]
+        try:
+            return self.module.to_host(self.buffer)[()]
+        except RuntimeError as error:
+            devices.raise_if_lost("a copy to the host", error)
+            raise
 
     @property
     def dims(self) -> tuple[int, ...]:
@@ -226,6 +230,9 @@ def _copy_to_device(module: ArrayModule, x: Tensor, tracers: Any) -> DeviceTenso
             buffer = module.from_host(array)
     except module.memory_errors as error:
         raise exhausted(module, f"a tensor of shape {array.shape} and dtype {x.dtype.name}", error) from error
+    except RuntimeError as error:
+        devices.raise_if_lost("a copy to the device", error)
+        raise
     y = on_device(module, buffer, x.dtype)
     y.tracer = tracers
     return y
@@ -293,6 +300,7 @@ def _run_after_failure(
     module: ArrayModule, op: OpLike, inputs: Sequence[Tensor], attrs: dict[str, Any], error: Exception
 ) -> Any:
     """Handles a kernel's failure on the device: runs it on the host where possible, else raises the op's error."""
+    devices.raise_if_lost(f"op {op.name}", error)
     final: tuple[type[Exception], ...] = (ValueError, *module.memory_errors)
     if isinstance(error, module.refusals) and not isinstance(error, final):
         try:
@@ -552,6 +560,7 @@ class DeviceOps:
             except module.memory_errors:
                 raise
             except module.refusals as error:
+                devices.raise_if_lost(f"op {op.name}", error)
                 return _on_host(module, op, error)(*arrays, **attrs)
 
         setattr(self, name, call)

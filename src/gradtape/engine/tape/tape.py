@@ -15,7 +15,7 @@ from typing import Any
 from numpy import ndarray
 
 from ...backends.arrays import ArrayModule
-from ...core import modes
+from ...core import devices, modes
 from ...core.budgets import in_force
 from ...core.tensor import Tensor
 from ..registry.devices import REAL, DeviceOps, exhausted, ops_of, send_cotangent
@@ -211,6 +211,9 @@ class Tape(dispatch.Block):
                 found = Tape._sweep(self, log, seeds, wanted, ops_of(module))
             except module.memory_errors as error:
                 raise exhausted(module, "a gradient", error) from error
+            except RuntimeError as error:
+                devices.raise_if_lost("a gradient", error)
+                raise
             for source, place in zip(sources, at, strict=True):
                 if place is not None:
                     found[place] = as_tensors(module, found[place], source.dtype)

@@ -117,6 +117,7 @@ class XlaProgram:
             with self._jax.enable_x64(True) if compiled.wide else nullcontext():
                 return self._run(compiled, arrays)
         except self._jax.errors.JaxRuntimeError as error:
+            devices.raise_if_lost(f"function {self.graph.name}", error)
             if "RESOURCE_EXHAUSTED" not in str(error):
                 raise
             raise ResourceExhaustedError(
