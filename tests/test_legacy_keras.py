@@ -577,3 +577,73 @@ def test_segments_of_symbolic_inputs_need_not_exist(numbers):
         """
     )
     assert found == [2, 3.5, 2, 1, 2, 2, 1, 3, 5, 2, 1, 2, 2, 1]  # TensorFlow 2.21's
+
+
+def test_lists_and_dicts_of_layers_are_shared_with_the_program(numbers):
+    found = numbers(
+        """
+        import collections, copy, os, pickle, tempfile
+        import numpy as np
+        import tensorflow as tf
+        keras, L = tf.keras, tf.keras.layers
+
+        class Stack(keras.Model):
+            def __init__(self, blocks=None, heads=None):
+                super().__init__()
+                mine = [] if blocks is None else blocks
+                self.blocks, self.heads = mine, {} if heads is None else heads
+                if blocks is None:
+                    mine += [L.Dense(2, kernel_initializer="ones") for _ in range(3)]
+
+            def call(self, x):
+                for block in self.blocks:
+                    x = block(x)
+                return x
+
+        x = np.ones((4, 2), "float32")
+        grown = Stack()
+        grown.compile("sgd", "mse")
+        losses = grown.fit(x, 0 * x, epochs=2, verbose=0).history["loss"]
+        found = [len(grown.trainable_weights) == 6, losses[1] < losses[0]]
+        blocks, heads = [L.Dense(2)], {"b": L.Dense(2)}
+        model, other = Stack(blocks, heads), Stack(blocks)
+        model.blocks.append(L.Dense(2))
+        model(x)
+        folder = tempfile.mkdtemp()
+        model.save_weights(os.path.join(folder, "whole"))
+        found += [len(blocks) == 2, len(other.layers) == 2, model.blocks == blocks, blocks == model.blocks]
+        found += [isinstance(model.blocks, list), isinstance(model.heads, dict), model.blocks is not blocks]
+        blocks.append(L.Dense(2))
+        heads["a"] = L.Dense(2)
+        model(x)
+        found += [len(model.layers) == 5, len(model.trainable_weights) == 6, list(model.heads) == ["b", "a"]]
+        model.save_weights(os.path.join(folder, "weights.h5"))
+        try:
+            model.save_weights(os.path.join(folder, "changed"))
+        except ValueError as error:
+            found += ["outside the wrapper" in str(error)]
+        numbers = Stack([3, 1, 2], {"z": 1})
+        numbers.blocks.sort()
+        found += [numbers.blocks.pop() == 3, [0] + numbers.blocks == [0, 1, 2], np.sum(numbers.blocks) == 3]
+        found += [type(copy.deepcopy(numbers.blocks)) is type(numbers.blocks), {**numbers.heads} == {"z": 1}]
+        found += [pickle.loads(pickle.dumps(numbers.heads)) == {"z": 1}, numbers.heads | {"y": 2} == {"z": 1, "y": 2}]
+        Pair = collections.namedtuple("Pair", "first second")
+        pair = Stack(Pair(L.Dense(2), L.Dense(2)))
+        pair(x)
+        found += [len(pair.trainable_weights) == 4, pair.blocks.second is pair.blocks[1], type(pair.blocks) is not tuple]
+
+        class Scaled(L.Layer):
+            def __init__(self):
+                super().__init__()
+                self.parts = [tf.Variable(1.0, name="scale"), L.Dense(1, name="dense")]
+
+            def call(self, x):
+                return self.parts[1](x) * self.parts[0]
+
+        scaled = Scaled()
+        scaled(x)
+        found += [[w.name.split("/")[-1] for w in scaled.trainable_weights] == ["kernel:0", "bias:0", "scale:0"]]
+        print(*map(float, found))
+        """
+    )
+    assert found == [1] * 24

@@ -94,6 +94,8 @@ def describe_objects(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
     alive = [root]  # objects that `children` creates must stay alive as long as their ids are compared
     while waiting:
         owner, way = waiting.popleft()
+        if isinstance(owner, Trackable):
+            owner._check_saveable()
         below = {}
         for name, child in children(owner).items():
             if id(child) not in numbers:

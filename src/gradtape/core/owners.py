@@ -64,6 +64,9 @@ class Trackable:
         """Returns the children by name."""
         return dict(self._unconditional_checkpoint_dependencies)
 
+    def _check_saveable(self) -> None:
+        """Raises a ValueError if the object has changed so that a checkpoint of it could not be restored."""
+
     def _lookup_dependency(self, name: str, cached_dependencies: dict[str, Any] | None = None) -> Any:
         """Returns the child of that name, or None."""
         found = self._trackable_children() if cached_dependencies is None else cached_dependencies
