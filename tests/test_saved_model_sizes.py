@@ -1,5 +1,7 @@
 """SavedModels of functions whose signatures leave sizes or ranks open."""
 
+import re
+
 import numpy as np
 import pytest
 from saved_modules import module_of
@@ -216,3 +218,145 @@ def test_the_shape_of_a_ragged_result_stays_open(tmp_path):
     tf.saved_model.save(module, tmp_path / "m")
     (concrete,) = tf.saved_model.load(tmp_path / "m").f.concrete_functions
     assert concrete.structured_outputs.shape.as_list() == [None, None]
+
+
+V, IMAGES = [None], [2, None, None, 3]
+
+
+def at_sizes(function):
+    """Returns the function of a vector and its size."""
+    return lambda x: function(x, x.shape[0])
+
+
+# What saving does with a function of open sizes: the file is right at every size, or there is none.
+OUTCOMES = {
+    "first half": (at_sizes(lambda x, n: x[: n // 2]), V, "right"),
+    "first half of the shape": (lambda x: x[: tf.shape(x)[0] // 2], V, "right"),
+    "second half": (at_sizes(lambda x, n: x[n // 2 :]), V, "right"),
+    "halves swapped": (at_sizes(lambda x, n: tf.concat([x[n // 2 :], x[: n // 2]], 0)), V, "right"),
+    "larger half": (at_sizes(lambda x, n: x[: -(-n // 2)]), V, "right"),
+    "median": (at_sizes(lambda x, n: tf.sort(x)[n // 2]), V, "right"),
+    "percentile": (at_sizes(lambda x, n: tf.sort(x)[int(n * 0.9)]), V, "right"),
+    "top half": (at_sizes(lambda x, n: tf.math.top_k(x, n // 2)[0]), V, "right"),
+    "third": (at_sizes(lambda x, n: x[: n // 3]), V, "right"),
+    "every other": (lambda x: x[::2], V, "right"),
+    "every third": (lambda x: x[1::3], V, "right"),
+    "differences": (lambda x: x[1:] - x[:-1], V, "right"),
+    "rfft": (lambda x: tf.abs(tf.signal.rfft(x)), V, "right"),
+    "fftshift": (tf.signal.fftshift, V, "right"),
+    "ifftshift": (tf.signal.ifftshift, V, "right"),
+    "frames": (lambda x: tf.signal.frame(x, 3, 2), V, "right"),
+    "short STFT": (lambda x: tf.abs(tf.signal.stft(x, 4, 2)), V, "refused"),
+    "STFT": (lambda x: tf.abs(tf.signal.stft(x, 400, 160)), V, "refused"),
+    "resize to half": (lambda x: tf.image.resize(x, [x.shape[1] // 2, x.shape[2] // 2]), IMAGES, "refused"),
+    "resize": (lambda x: tf.image.resize(x, [16, 16]), IMAGES, "refused"),
+    "central crop": (lambda x: tf.image.central_crop(x, 0.5), IMAGES, "right"),
+    "crop or pad": (lambda x: tf.image.resize_with_crop_or_pad(x, 8, 8), IMAGES, "refused"),
+    "pooling": (lambda x: tf.nn.max_pool2d(x, 2, 2, "VALID"), IMAGES, "right"),
+    "strides": (lambda x: tf.nn.conv2d(x, np.ones([3, 3, 3, 2], "f"), 2, "SAME"), IMAGES, "right"),
+    "pad to a multiple": (at_sizes(lambda x, n: tf.pad(x, [[0, -n % 4]])), V, "right"),
+    "pad to a power of two": (at_sizes(lambda x, n: tf.pad(x, [[0, (1 << (n - 1).bit_length()) - n]])), V, "refused"),
+    "remainder": (at_sizes(lambda x, n: x + float(n % 3)), V, "right"),
+    "at least": (at_sizes(lambda x, n: tf.fill([max(n, 4)], tf.reduce_sum(x))), V, "right"),
+    "at most": (at_sizes(lambda x, n: x[: min(n, 512)]), V, "right"),
+    "last 512": (lambda x: x[-512:], V, "right"),
+    "window": (at_sizes(lambda x, n: x * tf.signal.hann_window(n)), V, "refused"),
+    "positions": (at_sizes(lambda x, n: x * tf.linspace(0.0, 1.0, n)), V, "refused"),
+    "square root": (at_sizes(lambda x, n: x / np.float32(np.sqrt(n))), V, "refused"),
+    "pairs": (at_sizes(lambda x, n: tf.fill([n * (n - 1) // 2], tf.reduce_sum(x))), V, "refused"),
+    "condition on a size": (at_sizes(lambda x, n: x * 2.0 if n > 10 else x * 3.0), V, "refused"),
+    "condition on a large size": (at_sizes(lambda x, n: x * 2.0 if n > 518 else x), V, "refused"),
+    "condition on the size 2": (at_sizes(lambda x, n: x + 1.0 if n == 2 else x), V, "refused"),
+    "half in a branch": (at_sizes(lambda x, n: tf.cond(tf.reduce_sum(x) > 99.0, lambda: tf.reduce_sum(x[: n // 2]),
+                                                       lambda: 0.0)), V, "right"),
+    "window in a branch": (at_sizes(lambda x, n: tf.cond(tf.reduce_sum(x) > 99.0,
+                                                         lambda: x * tf.signal.hann_window(n), lambda: x)), V,
+                           "refused"),
+    "two sizes": (lambda x, y: tf.reduce_sum(x[: x.shape[0] // 2]) + y[: y.shape[0] // 3], [V, V], "right"),
+}  # fmt: skip
+
+
+def outcome_of_saving(function, shapes, folder):
+    """Saves a function and runs it at ten sizes: returns "right", "wrong at …" or "refused"."""
+    module = module_of(function, *[S(shape, tf.float32) for shape in shapes])
+    try:
+        tf.saved_model.save(module, folder)
+    except tf.errors.UnimplementedError as error:
+        assert re.search(rf"{re.escape(__file__)}:\d+", str(error)), error
+        return "refused"
+    loaded = tf.saved_model.load(folder)
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 4, 6, 9, 31, 64, 514, 1000):
+        if len(shapes[0]) < 4 or n < 100:
+            arrays = [rng.normal(size=[k or n + i for k in shape]) for i, shape in enumerate(shapes)]
+            xs = [tf.constant(array, tf.float32) for array in arrays]
+            try:
+                wanted = tf.function(function)(*xs)
+            except tf.errors.InvalidArgumentError:
+                continue
+            found = loaded.f(*xs)
+            if found.shape != wanted.shape or not np.allclose(found, wanted, rtol=1e-4, atol=1e-4):
+                return f"wrong at {n}"
+    return "right"
+
+
+def test_files_for_open_sizes_are_right_or_refused(tmp_path):
+    found = {}
+    for i, (name, (function, shapes, _)) in enumerate(OUTCOMES.items()):
+        shapes = shapes if isinstance(shapes[0], list) else [shapes]
+        found[name] = outcome_of_saving(function, shapes, tmp_path / str(i))
+    assert found == {name: outcome for name, (_, _, outcome) in OUTCOMES.items()}
+
+
+def test_sizes_that_a_function_rejects_do_not_refuse_its_file(tmp_path):
+    def f(x):
+        if x.shape[0] < 3 or x.shape[0] > 500:
+            raise ValueError("between 3 and 500 numbers, please")
+        return x[2:]
+
+    tf.saved_model.save(module_of(f, S([None])), tmp_path / "m")
+    assert tf.saved_model.load(tmp_path / "m").f(tf.range(6.0)).numpy().tolist() == [2, 3, 4, 5]
+
+
+def test_a_function_that_accepts_no_size_but_the_first_ones_is_refused(tmp_path):
+    def f(x):
+        if x.shape[0] not in (3, 5, 7):
+            raise ValueError("another size")
+        return x
+
+    with pytest.raises(tf.errors.UnimplementedError, match=r"(?s)fails at all that were tried: .*another size"):
+        tf.saved_model.save(module_of(f, S([None])), tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_runs_at_other_sizes_have_no_side_effects(tmp_path, capsys):
+    module = tf.Module()
+    module.v = tf.Variable(3.0)
+    module.generator = tf.random.Generator.from_seed(5)
+
+    def f(x):
+        module.v.assign_add(tf.reduce_sum(x[: x.shape[0] // 2]))
+        tf.print("running", x)
+        return x * tf.random.uniform([]) + module.v
+
+    module.f = tf.function(f, input_signature=[S([None], tf.float32)])
+    tf.random.set_seed(1)
+    first = tf.random.uniform([]).numpy()
+    tf.random.set_seed(1)
+    tf.saved_model.save(module, tmp_path / "m")
+    assert float(module.v) == 3.0 and tf.random.uniform([]).numpy() == first
+    assert capsys.readouterr() == ("", "")
+    loaded = tf.saved_model.load(tmp_path / "m")
+    loaded.f(tf.ones([6]))
+    assert float(loaded.v) == 6.0
+
+
+def test_the_error_names_the_line_that_depends_on_a_size(tmp_path):
+    def f(x):
+        y = x + 1.0
+        y = y * 2.0 if x.shape[0] > 10 else y  # the line
+        return y - 1.0
+
+    line = f.__code__.co_firstlineno + 2
+    with pytest.raises(tf.errors.UnimplementedError, match=rf"{re.escape(__file__)}:{line}.*Give the size"):
+        tf.saved_model.save(module_of(f, S([None])), tmp_path / "m")

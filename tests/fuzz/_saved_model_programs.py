@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 _DTYPES = ("float32", "float32", "float64", "complex64", "complex128", "float16", "bfloat16")
-_ROWS = 3  # the number of rows, if the signature leaves it open
+_ROWS = 3
+_OTHER_ROWS = (1, 2, 4, 6, 8, 9, 16, 100, 514, 1001)  # numbers of rows where the signature leaves it open
 
 
 class Builder:
@@ -25,7 +26,8 @@ class Builder:
 
     def step(self, depth: int = 0) -> Callable[[Any, Any], Any]:
         """Applies one op to two tensors."""
-        kinds = [self._unary, self._binary, self._shaped, self._variable, self._reduction, self._custom, self._constant]
+        kinds = [self._unary, self._binary, self._shaped, self._variable, self._reduction, self._custom, self._constant,
+                 self._sized]
         if depth < 2:
             kinds += [self._branch, self._loop, self._nested]
         if not self.is_complex:
@@ -64,6 +66,31 @@ class Builder:
         axis = self.rng.choice([0, 1])
         op = self.rng.choice([self.tf.reduce_sum, self.tf.reduce_mean])
         return lambda x, y: y + op(x, axis=axis, keepdims=True) * self.tf.constant(0.25, self.dtype)
+
+    def _sized(self, depth: int) -> Any:
+        """Applies an op whose size is computed from the number of rows."""
+        tf, kind, limit = self.tf, self.rng.randrange(6), self.rng.choice([2, 3, 4, 5, 160, 512])
+        expressions = [
+            lambda n: n // limit,
+            lambda n: (n + 1) // 2,
+            lambda n: n % limit,
+            lambda n: -n % limit,
+            lambda n: n - n // limit,
+            lambda n: tf.maximum(n - limit, 0),
+            lambda n: tf.minimum(n, limit),
+        ]
+        expression = tf.autograph.experimental.do_not_convert(self.rng.choice(expressions))
+
+        def call(x: Any, y: Any) -> Any:
+            n = tf.shape(x)[0]
+            size = expression(n)
+            return [
+                lambda: tf.concat([x[size:], x[:size]], 0), lambda: tf.concat([x[:size] * self._half(), x[size:]], 0),
+                lambda: x * tf.cast(size, self.dtype) * self._half(), lambda: y + x[tf.minimum(size, n - 1)],
+                lambda: tf.pad(x, [[0, size], [0, 0]])[:n], lambda: tf.roll(x, size, axis=0),
+            ][kind]()  # fmt: skip
+
+        return call
 
     def _variable(self, depth: int) -> Any:
         weights = [[0.5, 0.0, 1.0], [1.0, -0.5, 0.0], [0.0, 0.25, 0.5]]
@@ -136,21 +163,30 @@ class Builder:
         return call
 
 
-def _function(tf: Any, rng: random.Random, module: Any, dtype: str) -> tuple[Any, list[Any]]:
-    """Returns a function with an input signature, and its arguments."""
+def _function(tf: Any, rng: random.Random, module: Any, dtype: str) -> tuple[Any, list[list[Any]]]:
+    """Returns a function with an input signature, and its arguments for several numbers of rows."""
     program = Builder(tf, rng, dtype, module).program(0, rng.randint(1, 5))
     kind = rng.choice(["plain", "plain", "dict", "counted", "ragged"])
     rows = rng.choice([None, None, _ROWS])
     columns = None if rng.random() < 0.3 else 3
     spec = tf.TensorSpec([rows, columns], dtype)
-    x, y = (tf.cast(tf.constant(np.round(np.random.default_rng(rng.randrange(99)).normal(size=[_ROWS, 3]), 2)), dtype)
-            for _ in range(2))  # fmt: skip
-    if dtype.startswith("complex"):
-        x = x * tf.constant(1 - 0.5j, dtype)
+    counts = [_ROWS] if rows else [_ROWS, *rng.sample(_OTHER_ROWS, 2)]
+    seeds = rng.randrange(99), rng.randrange(99)
+    call, arguments = _with_arguments(tf, kind, program, module, spec)
+    return call, [arguments(*(_matrix(tf, seed, count, dtype) for seed in seeds)) for count in counts]
+
+
+def _matrix(tf: Any, seed: int, rows: int, dtype: str) -> Any:
+    x = tf.cast(tf.constant(np.round(np.random.default_rng(seed).normal(size=[rows, 3]), 2)), dtype)
+    return x * tf.constant(1 - 0.5j, dtype) if dtype.startswith("complex") else x
+
+
+def _with_arguments(tf: Any, kind: str, program: Any, module: Any, spec: Any) -> tuple[Any, Callable[..., list[Any]]]:
+    """Returns a function, and a function from two matrices to its arguments."""
     if kind == "dict":
         call = tf.function(lambda z: {"a": program(z["x"], z["y"]), "b": [z["x"], tf.shape(z["y"])]},
                            input_signature=[{"x": spec, "y": spec}])  # fmt: skip
-        return call, [{"x": x, "y": y}]
+        return call, lambda x, y: [{"x": x, "y": y}]
     if kind == "counted":
         count = module.count
 
@@ -158,23 +194,24 @@ def _function(tf: Any, rng: random.Random, module: Any, dtype: str) -> tuple[Any
             count.assign_add(2)
             return program(x, y), count.read_value()
 
-        return tf.function(counted, input_signature=[spec, spec]), [x, y]
-    if kind == "ragged" and not dtype.startswith("complex"):
-        call = tf.function(lambda x, r: program(x, x) * tf.cast(tf.reduce_sum(r), dtype),
+        return tf.function(counted, input_signature=[spec, spec]), lambda x, y: [x, y]
+    if kind == "ragged" and not spec.dtype.is_complex:
+        call = tf.function(lambda x, r: program(x, x) * tf.cast(tf.reduce_sum(r), spec.dtype),
                            input_signature=[spec, tf.RaggedTensorSpec([None, None], tf.float32)])  # fmt: skip
-        return call, [x, tf.ragged.constant([[1.0], [2.0, 3.0]])]
-    return tf.function(program, input_signature=[spec, spec]), [x, y]
+        return call, lambda x, y: [x, tf.ragged.constant([[1.0], [2.0, 3.0]])]
+    return tf.function(program, input_signature=[spec, spec]), lambda x, y: [x, y]
 
 
 def built(tf: Any, seed: int) -> tuple[Any, dict[str, list[Any]]]:
-    """Returns a module, whose functions are attributes, and the arguments of each function."""
+    """Returns a module, whose functions are attributes, and arguments by the name of the function and their number."""
     rng = random.Random(seed)
     module = tf.Module()
     module.weights = []
     module.count = tf.Variable(0, trainable=False)
     inputs = {}
     for i in range(rng.randint(1, 2)):
-        function, inputs[f"f{i}"] = _function(tf, rng, module, rng.choice(_DTYPES))
+        function, arguments = _function(tf, rng, module, rng.choice(_DTYPES))
+        inputs |= {f"f{i} at {n}" if n else f"f{i}": args for n, args in enumerate(arguments)}
         setattr(module, f"f{i}", function)
     return module, inputs
 
@@ -189,7 +226,7 @@ def results(tf: Any, module: Any, inputs: dict[str, list[Any]]) -> dict[str, Any
         try:
             with tf.GradientTape() as tape:
                 tape.watch(sources)
-                values = tf.nest.flatten(getattr(module, name)(*args))
+                values = tf.nest.flatten(getattr(module, name.partition(" ")[0])(*args))
         except Exception as error:
             found[f"{name} values"] = _described(error)
             continue

@@ -4,6 +4,10 @@ With an interpreter that has TensorFlow, the same program is built there as well
 of the live function: TensorFlow loads what gradtape saved, and gradtape loads what TensorFlow saved. A gradient that is
 None is None everywhere. TensorFlow may fail on its own SavedModel, as it does for custom gradients in branches and
 loops, but not on gradtape's.
+
+Axes: dtypes, ops, branches and loops, custom gradients, kinds of arguments, open rows and columns, sizes computed from
+the number of rows (quotients, remainders, limits), and, where it is open, the number of rows: 1 to 1001, even and odd.
+A program whose sizes cannot be written is refused, and never written wrongly.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,6 +29,7 @@ import gradtape as tf
 
 from . import _saved_model_programs as programs
 
+_REFUSED = re.compile("depends on a size|a size in it|depends on the sizes")
 _TOLERANCES = {"float16": 3e-2, "bfloat16": 6e-2, "float32": 2e-4, "complex64": 2e-4}
 
 
@@ -38,6 +44,8 @@ def disagreements(seed: int, tensorflow: str | None) -> list[str]:
         try:
             tf.saved_model.save(module, ours)
         except Exception as error:
+            if _REFUSED.search(str(error)):
+                return []
             problems.append(f"saving raised {type(error).__name__}: {error}")
         else:
             problems += _compare("loaded", live, _loaded(ours, inputs))

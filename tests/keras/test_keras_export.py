@@ -1,6 +1,7 @@
 """`model.export`: a SavedModel of the forward pass, for any batch size and any length."""
 
 import numpy as np
+import pytest
 
 import gradtape as tf
 
@@ -88,3 +89,11 @@ def test_layers_with_a_table_and_with_frames_of_a_signal(tmp_path):
         for rows in (1, 2):
             many = np.repeat(x, rows, 0)
             np.testing.assert_allclose(loaded.serve(tf.constant(many)), model(many), rtol=1e-4, atol=1e-4)
+
+
+def test_a_layer_that_resizes_small_images_alone_is_refused(tmp_path):
+    inputs = keras.Input((None, None, 3))
+    model = keras.Model(inputs, keras.layers.CenterCrop(4, 4)(inputs))
+    with pytest.raises(tf.errors.UnimplementedError, match=r"depends on a size .* for inputs of shape \(1, 1, 1, 3\)"):
+        model.export(tmp_path / "model", verbose=False)
+    assert not (tmp_path / "model" / "saved_model.pb").exists()

@@ -20,6 +20,7 @@ from ...state.specs import TensorSpec
 from ..runtime.graphs import Graph
 from ..runtime.operations import GraphTensor
 from ..saved_model.probing import probed
+from ..saved_model.verification import verify
 from ..saved_model.writing.library import FunctionLibrary
 from .operations import SHAPES, DefinedOperation, tensor_name
 
@@ -38,6 +39,7 @@ class PresentedFunction(Graph):
         try:
             found = probed(function)
             self.name, self.captured = library.function(found.program, title, found.names, found.specs)
+            verify(found, library, self.name, self.captured)
         except (errors.UnimplementedError, TypeError) as error:
             raise errors.UnimplementedError(f"the function {title} cannot be written as a graph: {error}") from error
         self.structured_outputs, self.specs = found.outputs, found.specs

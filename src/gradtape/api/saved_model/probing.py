@@ -9,11 +9,8 @@ from contextlib import suppress
 from itertools import accumulate, combinations, product
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ...core import dtypes, errors, nest
-from ...core.tensor import Tensor, wrap
-from ...engine.run.convert import to_tensor
+from ...core import errors, nest
+from ...core.tensor import Tensor
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.ir.effects import Changed, imagining, never
 from ...graph.ir.graph import Graph
@@ -21,15 +18,16 @@ from ...graph.passes.optimize import dead_code
 from ...graph.trace.traced import Untraceable
 from ...state.specs import TensorSpec, TypeSpec
 from .functions import LoadedConcreteFunction
+from .invented_inputs import SMALL, Run, Sizes, examples, free_shape, further_probes, held_out_runs, spec_of
 from .writing.generalisation import Differs, Place, Program, Size, merged
-from .writing.writer import Unsaved
+from .writing.writer import Unsaved, at_line
 
-_SMALL = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67)
 _LARGE = (67, 97, 131, 71, 101, 137, 73, 103, 139, 79, 107, 149, 83, 109, 151, 89, 113, 157)
 _MEDIUM = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)  # for so many axes that larger sizes need too much memory
 _MAX_TRACES = 40  # limit of the search for sizes that a function accepts
 _MAX_MULTIPLE = 8  # of an invented size that another one may be
 _PROBES = 3  # sizes tried per unknown size: with two, any linear function would fit
+REFUSALS = (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError)  # there is no graph for some inputs
 
 
 class Probed(NamedTuple):
@@ -39,6 +37,14 @@ class Probed(NamedTuple):
     outputs: Any  # the return value, with specs in place of tensors
     specs: list[TensorSpec]  # of the input tensors
     names: list[str]
+    function: ConcreteFunction
+    graphs: list[Graph]  # which the program merges
+    held_out: list[list[Run]]  # runs at other sizes; of each, alternatives with other values
+
+    def trace(self, run: Run) -> tuple[list[Tensor], Graph]:
+        """Returns the inputs of a run and the graph for them. There are no side effects."""
+        given = self.function._given
+        return examples(list(map(spec_of, given)), run), dead_code(_traced(self.function, given, run).graph)
 
 
 def probed(function: ConcreteFunction) -> Probed:
@@ -54,17 +60,28 @@ def probed(function: ConcreteFunction) -> Probed:
     for lowest_rank, (sizes, values) in attempts:
         if lowest_rank and isinstance(failure, Differs):
             break  # it accepts lower ranks, and behaves differently for each
+        ranks = range(lowest_rank, lowest_rank + len(sizes.probes))
+        runs = [Run(row, one, free_shape(rank)) for row, one, rank in zip(sizes.probes, values, ranks, strict=True)]
         try:
-            chosen = zip(sizes, values, range(lowest_rank, lowest_rank + len(sizes)), strict=True)
-            variants = [_traced(function, given, *probe) for probe in chosen]
-            program = merged([dead_code(variant.graph) for variant in variants])
+            variants = [_traced(function, given, run) for run in runs]
+            graphs = [dead_code(variant.graph) for variant in variants]
+            program = merged(graphs)
             _check_values(program, values[0])
-        except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
+        except REFUSALS as error:
             failure = failure or error
             continue
+        try:
+            for run in further_probes(sizes, runs, graphs):
+                with suppress(Exception):  # whatever the function raises for sizes that it does not accept
+                    graphs.append(dead_code(_traced(function, given, run).graph))
+            program = merged(graphs)
+        except Differs as error:
+            failure = error
+            break
         specs = list(map(_open_spec, program.outputs))
         outputs = nest.map_structure(_common_spec, *(variant.specified(specs) for variant in variants))
-        return Probed(program, outputs, list(map(_spec, given)), function._names)
+        held_out = held_out_runs(sizes, runs, graphs)
+        return Probed(program, outputs, list(map(spec_of, given)), function._names, function, graphs, held_out)
     assert failure is not None
     if isinstance(failure, LooksAtValues):
         raise Unsaved(
@@ -73,8 +90,8 @@ def probed(function: ConcreteFunction) -> Probed:
         ) from failure
     if isinstance(failure, Differs):
         raise Unsaved(
-            f"what it does depends on a size that its input signature leaves open: {failure}. Give the size in the "
-            "input signature"
+            f"what it does depends on a size that its input signature leaves open{at_line(failure.line)}: {failure}. "
+            "Give the size in the input signature"
         ) from failure
     if isinstance(failure, Untraceable | Changed):
         raise Unsaved(f"there is no one graph for it: {failure or 'a loop in it depends on values'}") from failure
@@ -83,7 +100,7 @@ def probed(function: ConcreteFunction) -> Probed:
 
 def _lowest_ranks(given: Sequence[Any]) -> Sequence[int]:
     """Returns the initial ranks for open ranks: a function may accept no scalars, or no vectors."""
-    return (0,) if all(_spec(x).shape.rank is not None for x in given) else (0, 1, 2)
+    return (0,) if all(spec_of(x).shape.rank is not None for x in given) else (0, 1, 2)
 
 
 class LooksAtValues(Differs):
@@ -100,11 +117,9 @@ def _check_values(program: Program, values: Any) -> None:
         raise LooksAtValues
 
 
-def _traced(function: ConcreteFunction, given: Sequence[Any], sizes: Sequence[int], values: Any, rank: int) -> Any:
-    unknown = iter(sizes)
-    tensors = [_example(x, unknown, values, rank) for x in given]
+def _traced(function: ConcreteFunction, given: Sequence[Any], run: Run) -> Any:
     with imagining():
-        traced = function._concrete.traced_for_good(tensors, (), False)
+        traced = function._concrete.traced_for_good(examples(list(map(spec_of, given)), run), (), False)
     for node in _all_nodes(traced.graph):
         if node.op is never:
             raise Unvisited(node.attrs.get("operand_shapes", ()))
@@ -129,10 +144,6 @@ def _all_nodes(graph: Graph) -> Iterator[Any]:
                     yield from _all_nodes(inner)
 
 
-def _spec(x: Any) -> TensorSpec:
-    return x if isinstance(x, TensorSpec) else TensorSpec.from_tensor(to_tensor(x))
-
-
 def _open_spec(place: Place) -> TensorSpec:
     shape = [None if isinstance(n, Size) else n for n in place.dims] if place.ranked else None
     return TensorSpec(shape, place.dtype)
@@ -143,74 +154,42 @@ def _common_spec(spec: Any, *others: Any) -> Any:
     return spec.most_specific_common_supertype(others) if isinstance(spec, TypeSpec) and others else spec
 
 
-def _example(x: Any, unknown: Iterator[int], values: Any, rank: int) -> Tensor:
-    """Creates a tensor to trace with, of the next size where the spec leaves it open; see `_attempts` for its values.
-
-    It has this rank if the spec leaves the rank open too.
-    """
-    spec = _spec(x)
-    fill = b"" if spec.dtype is dtypes.string else 1
-    shape = spec.shape if spec.shape.rank is not None else _SMALL[-rank:] if rank else ()
-    array = np.full([next(unknown) if n is None else n for n in shape], fill, spec.dtype.numpy)
-    array = _with_values(array, spec, values)
-    return wrap(array if array.ndim or spec.dtype is dtypes.string else array[()], spec.dtype)
-
-
-def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
-    """Returns an array of ones with other values in some positions."""
-    if isinstance(values, tuple):
-        rng = np.random.default_rng(values)
-        if spec.dtype is dtypes.string:
-            return rng.choice(np.array([b"", b"a b", b"c"], object), array.shape)
-        numbers = rng.integers(0, 3, array.shape) if not spec.dtype.is_floating else rng.normal(size=array.shape)
-        return np.asarray(numbers).astype(array.dtype)
-    if values == "matrix" and spec.dtype is dtypes.string:
-        return np.full(array.shape, b"1", object)
-    if values == "matrix" and spec.dtype.is_floating and array.ndim >= 2:
-        return (array * 0.1 + np.eye(*array.shape[-2:])).astype(array.dtype)
-    if values == "matrix" and spec.dtype.is_integer and array.ndim:
-        return (array * np.arange(array.shape[-1])).astype(array.dtype)
-    if isinstance(values, int) and not spec.dtype.is_bool and spec.dtype is not dtypes.string and array.size < 8:
-        return (array * (values + 2 * np.arange(array.size).reshape(array.shape))).astype(array.dtype)
-    return array
-
-
-def _attempts(function: ConcreteFunction) -> Iterator[tuple[list[list[int]], list[Any]]]:
+def _attempts(function: ConcreteFunction) -> Iterator[tuple[Sizes, list[Any]]]:
     """Yields sizes for the unknown axes in each graph, and the values of inputs.
 
     Values are ones; an invertible matrix, a permutation or text that is a number; different values in each graph, if
     values are read; random values, if shapes depend on them.
     """
-    different: list[list[list[int]]] = []
-    grouped: list[list[list[int]]] = []  # some sizes are the same
+    different: list[Sizes] = []
+    grouped: list[Sizes] = []  # some sizes are the same
     for sizes in _sizes(function._given):
-        (different if len(set(sizes[0])) == len(sizes[0]) else grouped).append(sizes)
+        (different if sizes.open_count == len(sizes.axes) else grouped).append(sizes)
     for sizes in different:
-        yield sizes, ["ones"] * len(sizes)
+        yield sizes, ["ones"] * len(sizes.probes)
     constrained = []
     for sizes in _constrained_sizes(function):
-        yield sizes, ["ones"] * len(sizes)
+        yield sizes, ["ones"] * len(sizes.probes)
         constrained.append(sizes)
     for sizes in grouped:
         for varied in _variations(sizes, function._given):
-            yield varied, ["ones"] * len(varied)
+            yield varied, ["ones"] * _PROBES
     attempts = constrained + different + grouped
     for sizes in attempts:
-        yield sizes, ["matrix"] * len(sizes)
+        yield sizes, ["matrix"] * len(sizes.probes)
     for sizes in attempts:
-        several = sizes if len(sizes) == _PROBES else sizes * _PROBES
+        several = sizes if len(sizes.probes) == _PROBES else sizes._replace(probes=sizes.probes * _PROBES)
         yield several, [9, 14, 25]
         yield several, [2, 3, 4]
         for seed in range(6):
             yield several, [(seed, probe) for probe in range(_PROBES)]
 
 
-def _sizes(given: Sequence[Any]) -> Iterator[list[list[int]]]:
+def _sizes(given: Sequence[Any]) -> Iterator[Sizes]:
     """Yields sizes for the unknown axes in each graph: first all different, then more and more of them equal."""
-    shapes = [_spec(x).shape for x in given]
+    shapes = [spec_of(x).shape for x in given]
     axes = [(i, axis) for i, shape in enumerate(shapes) for axis, n in enumerate(shape or ()) if n is None]
     if not axes:
-        yield [[]] * (1 if all(shape.rank is not None for shape in shapes) else _PROBES)
+        yield Sizes([[]] * (1 if all(shape.rank is not None for shape in shapes) else _PROBES), [])
         return
     groupings = [
         [(i, axis) for i, axis in axes],
@@ -219,19 +198,20 @@ def _sizes(given: Sequence[Any]) -> Iterator[list[list[int]]]:
         [(0, 0)] * len(axes),
     ]
     seen = []
-    for numbers in (_SMALL, _invented_numbers(given)):
+    for numbers in (SMALL, _invented_numbers(given)):
         for grouping in groupings:
             order = list(dict.fromkeys(grouping))
             classes = [order.index(one) for one in grouping]
             if (numbers, classes) in seen or len(order) > len(numbers):
                 continue
             seen.append((numbers, classes))
-            yield [[_number(numbers, c, probe, len(order)) for c in classes] for probe in range(_PROBES)]
+            probes = [[_number(numbers, c, probe, len(order)) for c in classes] for probe in range(_PROBES)]
+            yield Sizes(probes, [(1, c) for c in classes])
 
 
 def _invented_numbers(given: Sequence[Any]) -> tuple[int, ...]:
     """The sizes for a search for those that fit: hardly numbers that a program has for constants."""
-    axes = [sum(n is None for n in _spec(x).shape or ()) for x in given]
+    axes = [sum(n is None for n in spec_of(x).shape or ()) for x in given]
     return _LARGE if sum(axes) <= 4 and max(axes) <= 2 else _MEDIUM
 
 
@@ -245,22 +225,24 @@ def _number(numbers: tuple[int, ...], index: int, probe: int, count: int) -> int
     return numbers[(index + probe * (len(numbers) // _PROBES)) % len(numbers)]
 
 
-def _variations(probes: list[list[int]], given: Sequence[Any]) -> Iterator[list[list[int]]]:
+def _variations(sizes: Sizes, given: Sequence[Any]) -> Iterator[Sizes]:
     """The sizes in each of the graphs, first such that no two axes have the same ones.
 
     Axes that the graphs cannot tell apart are taken for one another. So an axis that has the size of another is 1 in
     one of the graphs, as it may be where it is broadcast; or the sizes of a tensor that has those of another are in
     reverse order, as they may be where it is reshaped.
     """
+    probes = sizes.probes
     columns = list(zip(*probes, strict=True))
     repeated = [axis for axis, column in enumerate(columns) if column in columns[:axis]]
     if 0 < len(repeated) <= _PROBES:
         broadcast = [list(probe) for probe in probes]
         for i, axis in enumerate(repeated):
             broadcast[i % _PROBES][axis] = 1
-        yield broadcast
+        yield sizes._replace(probes=broadcast)
     if repeated:
-        ends = list(accumulate((_spec(x).shape.as_list() if _spec(x).shape.rank else []).count(None) for x in given))
+        shapes = [spec_of(x).shape for x in given]
+        ends = list(accumulate((shape.as_list() if shape.rank else []).count(None) for shape in shapes))
         parts = [range(start, end) for start, end in zip([0, *ends], ends, strict=False)]
         turned = list(probes[-1])
         for i, part in enumerate(parts):
@@ -269,11 +251,11 @@ def _variations(probes: list[list[int]], given: Sequence[Any]) -> Iterator[list[
                 for k, size in zip(part, reversed(its_sizes), strict=True):
                     turned[k] = size
         if turned != probes[-1]:
-            yield [turned, *probes[:-1]]
-    yield probes
+            yield sizes._replace(probes=[turned, *probes[:-1]])
+    yield sizes
 
 
-def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
+def _constrained_sizes(function: ConcreteFunction) -> Iterator[Sizes]:
     """Yields sizes for unknown axes that the function constrains, to those of a constant or to each other.
 
     The function is traced with invented sizes. An op that rejects them names the shapes that do not match; one of the
@@ -281,13 +263,13 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
     Branches with different output shapes do not end the search: sizes for which all shapes agree are preferred.
     """
     given = function._given
-    given_sizes = [n for x in given for n in _spec(x).shape or ()]
+    given_sizes = [n for x in given for n in spec_of(x).shape or ()]
     axes, known = given_sizes.count(None), {n for n in given_sizes if n is not None}
     numbers = _invented_numbers(given)
     if not axes or axes > len(numbers):
         return
     waiting = [list(numbers[:axes])]
-    waiting += [probes[0] for probes in _sizes(given) if set(probes[0]) <= set(numbers)]
+    waiting += [row for row in (one.probes[0] for one in _sizes(given)) if set(row) <= set(numbers)]
     started = tuple(waiting[0])
     seen = set(map(tuple, waiting))
     uneven: list[list[int]] = []
@@ -296,9 +278,9 @@ def _constrained_sizes(function: ConcreteFunction) -> Iterator[list[list[int]]]:
             break
         sizes = waiting.pop(0)
         try:
-            shapes: Sequence[tuple[int, ...]] = _branch_shapes(_traced(function, given, sizes, "ones", 0).graph)
+            shapes: Sequence[tuple[int, ...]] = _branch_shapes(_traced(function, given, Run(sizes, "ones")).graph)
             fits = True
-        except (Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError) as error:
+        except REFUSALS as error:
             shapes = _rejected_shapes(error, sizes, known, numbers)
             fits = False
         refined = [new for new in _refine_sizes(sizes, shapes, numbers) if tuple(new) not in seen]
@@ -350,8 +332,8 @@ def _relax_sizes(function: ConcreteFunction, sizes: list[int], numbers: tuple[in
     """
 
     def fits(candidate: list[int]) -> bool:
-        with suppress(Untraceable, Changed, Differs, ValueError, TypeError, errors.OpError):
-            traced = _traced(function, function._given, candidate, "ones", 0)
+        with suppress(*REFUSALS):
+            traced = _traced(function, function._given, Run(candidate, "ones"))
             return uneven or not _branch_shapes(traced.graph)
         return False
 
@@ -417,7 +399,7 @@ def _may_stand(size: int, sizes: list[int], numbers: tuple[int, ...]) -> bool:
     return not factors or (len(factors) == 1 and size // factors[0] <= _MAX_MULTIPLE)
 
 
-def _probes(sizes: list[int], numbers: tuple[int, ...], given: Sequence[Any]) -> Iterator[list[list[int]]]:
+def _probes(sizes: list[int], numbers: tuple[int, ...], given: Sequence[Any]) -> Iterator[Sizes]:
     """The sizes of each graph, given those that a function takes: an invented one, or a multiple, stands for any.
 
     An axis of known size may also be broadcast from size 1. This is tried for one axis at a time, so that no size is
@@ -428,11 +410,14 @@ def _probes(sizes: list[int], numbers: tuple[int, ...], given: Sequence[Any]) ->
     order = list(dict.fromkeys(factor for factor in factors if factor is not None))
     if len(order) > len(numbers):
         return
-    probes = [[n if factor is None else n // factor * _number(numbers, order.index(factor), probe, len(order))
-               for n, factor in zip(sizes, factors, strict=True)] for probe in range(_PROBES)]  # fmt: skip
+    axes = [(n, None) if factor is None else (n // factor, order.index(factor))
+            for n, factor in zip(sizes, factors, strict=True)]  # fmt: skip
+    found = Sizes([], axes)
+    for probe in range(_PROBES):
+        found.probes.append(found.row([_number(numbers, index, probe, len(order)) for index in range(len(order))]))
     if 0 < len(fixed) <= _PROBES:
-        broadcast = [list(probe) for probe in probes]
+        broadcast = [list(row) for row in found.probes]
         for at, axis in enumerate(fixed):
             broadcast[(at + 1) % _PROBES][axis] = 1
-        yield broadcast
-    yield from _variations(probes, given)
+        yield found._replace(probes=broadcast)
+    yield from _variations(found, given)

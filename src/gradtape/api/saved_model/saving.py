@@ -31,6 +31,7 @@ from .probing import probed
 from .serving import ServingGraph
 from .signatures import DEFAULT_SIGNATURE, Served, chosen_signatures, inputs_of, outputs_of
 from .tables import TableFunction, write_table
+from .verification import verify
 from .writing.library import FunctionLibrary
 
 NAMESPACES = ("saved_model",)
@@ -164,6 +165,7 @@ class _Saving:
         try:
             found = probed(function)
             name, captured = self._library.function(found.program, title, found.names, found.specs)
+            verify(found, self._library, name, captured)
             bound = [self._bound(value, title) for value in captured]
             self._concretes[name] = {
                 "bound_inputs": bound,

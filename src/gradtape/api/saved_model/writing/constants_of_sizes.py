@@ -38,15 +38,13 @@ def _are_identical(a: Any, b: Any) -> bool:
 
 def _number(writer: Writer, place: Place, arrays: list[Any]) -> Ref:
     numbers = [array.item() for array in arrays]
+    if place.dtype.is_complex and not any(n.imag for n in numbers):
+        numbers = [n.real for n in numbers]
     if all(isinstance(n, int) or (isinstance(n, float) and n.is_integer()) for n in numbers):
-        try:
-            return writer.ref(Size(tuple(int(n) for n in numbers)), place.dtype)
-        except Unsaved:  # one less than a size, as in the unbiased variance
-            size = writer.ref(Size(tuple(int(n) + 1 for n in numbers)), place.dtype)
-            return writer.Sub(size, writer.constant(np.ones((), place.dtype.numpy), place.dtype))
-    inverse = [1 / n if n else 0 for n in numbers]
+        return writer.ref(Size(tuple(int(n) for n in numbers)), place.dtype)
+    inverse = [1 / n if n else 0 for n in numbers] if place.dtype.is_floating else []
     whole = [round(n) for n in inverse]
-    if place.dtype.is_floating and all(abs(a - b) < 1e-4 * max(b, 1) for a, b in zip(inverse, whole, strict=True)):
+    if inverse and all(abs(a - b) < 1e-4 * max(b, 1) for a, b in zip(inverse, whole, strict=True)):
         size = writer.ref(Size(tuple(whole)), place.dtype)
         return writer.Reciprocal(size)
     raise Unsaved(f"a number in it depends on the sizes of its inputs: it is {' or '.join(map(str, numbers))}")

@@ -15,12 +15,15 @@ import numpy as np
 
 from ....core.dtypes import DType
 from ....core.errors import UnimplementedError
+from ....engine.run.source_lines import Line
 from ....graph.ir.effects import guard, shape_guard
-from ....graph.ir.graph import Graph, Value
+from ....graph.ir.graph import Graph, Node, Value
 
 
 class Differs(Exception):
-    """The graphs for two sizes are different programs."""
+    """The graphs for two sizes are different programs, from a line of the user's code on."""
+
+    line: Line | None = None
 
 
 class Size:
@@ -89,6 +92,7 @@ class Step(NamedTuple):
     inputs: tuple[Place, ...]
     attrs: dict[str, Any]
     outputs: tuple[Place, ...]
+    line: Line | None
 
 
 class Program(NamedTuple):
@@ -142,20 +146,31 @@ class _Merging:
         first = graphs[0]
         inputs = self._all([graph.inputs for graph in graphs])
         variables = self._held([graph.variables for graph in graphs])
-        if len({len(graph.nodes) for graph in graphs}) > 1:
-            raise Differs(f"it does {' or '.join(str(len(graph.nodes)) for graph in graphs)} steps")
         steps = []
-        for nodes in zip(*(graph.nodes for graph in graphs), strict=True):
-            if len({id(node.op) for node in nodes}) > 1:
-                raise Differs(f"one step is {' or '.join(dict.fromkeys(node.op.name for node in nodes))}")
-            given = self._all([node.inputs for node in nodes])
-            if nodes[0].op is guard:  # a value that was read: it may be a size
-                attrs = {"values": [np.asarray(node.attrs["value"]) for node in nodes]}
-            else:
-                attrs = self._attributes([node.attrs for node in nodes])
-            steps.append(Step(nodes[0].op, given, attrs, self._all([node.outputs for node in nodes])))
+        for nodes in zip(*(graph.nodes for graph in graphs), strict=False):
+            try:
+                steps.append(self._step(nodes))
+            except Differs as error:
+                lines = [node.line for node in nodes if node.line is not None]
+                error.line = error.line or min(lines, key=lambda line: line[1], default=None)  # where they part
+                raise
+        counts = [len(graph.nodes) for graph in graphs]
+        if len(set(counts)) > 1:
+            differs = Differs(f"it does {' or '.join(str(n) for n in dict.fromkeys(counts))} steps")
+            differs.line = graphs[counts.index(max(counts))].nodes[min(counts)].line
+            raise differs
         outputs, updates = self._all([g.outputs for g in graphs]), self._held([g.updates for g in graphs])
         return Program(first.name, inputs, steps, outputs, variables, updates)
+
+    def _step(self, nodes: Sequence[Node]) -> Step:
+        if len({id(node.op) for node in nodes}) > 1:
+            raise Differs(f"one step is {' or '.join(dict.fromkeys(node.op.name for node in nodes))}")
+        given = self._all([node.inputs for node in nodes])
+        if nodes[0].op is guard:  # a value that was read: it may be a size
+            attrs = {"values": [np.asarray(node.attrs["value"]) for node in nodes]}
+        else:
+            attrs = self._attributes([node.attrs for node in nodes])
+        return Step(nodes[0].op, given, attrs, self._all([node.outputs for node in nodes]), nodes[0].line)
 
     def _all(self, rows: Sequence[Sequence[Value]]) -> tuple[Place, ...]:
         if len({len(row) for row in rows}) > 1:

@@ -125,8 +125,12 @@ class FunctionLibrary:
                 raise Unsaved(
                     "what it does depends on the value of a tensor that is no size. Use tf.cond, tf.while_loop or "
                     "AutoGraph for that, or give a Python value"
-                )
-            for place, its in zip(step.outputs, translated(writer, step, [ref(p) for p in step.inputs]), strict=True):
+                ).at(step.line)
+            try:
+                outputs = translated(writer, step, [ref(p) for p in step.inputs])
+            except Unsaved as error:
+                raise error.at(step.line) from error.__cause__
+            for place, its in zip(step.outputs, outputs, strict=True):
                 made[place] = its
                 writer.knows(its, place)
         writer.updates += [ref(place) for _, place in program.updates]

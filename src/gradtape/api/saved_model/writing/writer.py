@@ -17,10 +17,12 @@ from ....core.dtypes import DType, as_dtype
 from ....core.errors import UnimplementedError
 from ....core.shapes import TensorShape
 from ....core.tensor import Tensor, wrap
+from ....engine.run.source_lines import Line
 from ....graph.ir.graph import unique
 from ...catalogue.definitions import definition_of
 from ..format.structures import shape_proto, tensor_bytes
 from .generalisation import Place, Size
+from .size_relations import Numbers, Relation, linear, stepwise
 
 RESOURCE = dtypes.resource
 
@@ -39,6 +41,21 @@ class Ref(NamedTuple):
 
 class Unsaved(UnimplementedError):
     """A function contains something without a counterpart in TensorFlow's graphs."""
+
+    line: Line | None = None  # of the user's code
+
+    def at(self, line: Line | None) -> Unsaved:
+        """Returns the error with the line that the step comes from, unless it has one."""
+        if self.line is not None or line is None:
+            return self
+        found = type(self)(f"{self.message}{at_line(line)}")
+        found.line = line
+        return found
+
+
+def at_line(line: Line | None) -> str:
+    """Returns a clause that names a line of the user's code."""
+    return "" if line is None else f" (at {line[0]}:{line[1]})"
 
 
 def attribute(kind: str, value: Any) -> dict[str, Any]:
@@ -224,44 +241,38 @@ class Writer:
         """Computes an axis size, a multiple of one plus an offset, or a multiple of a product of several."""
         if size.examples in self._known:
             return self._known[size.examples]()
-        found = [(known, *relation) for known in self._known if (relation := _linear(known, size.examples)) is not None]
-        # Some sizes fit by chance, with odd numbers: those of the simplest relation are the ones that the program has.
-        nothing: Any = ((), Fraction(0), Fraction(0))
-        known, factor, offset = min(found, key=lambda one: _complexity(*one[1:]), default=nothing)
-        if not found or _complexity(factor, offset) > _MAX_COMPLEXITY:
-            for count in (2, 3):
-                for chosen in combinations_with_replacement(self._known, count):
-                    ratios = {Fraction(n, math.prod(ks) or 1) for n, *ks in zip(size.examples, *chosen, strict=True)}
-                    if len(ratios) == 1 and (ratio := ratios.pop()).denominator == 1:
-                        sizes = [self._known[one]() for one in chosen]
-                        return reduce(self.Mul, sizes, self.ref(int(ratio), dtypes.int32))
-        if found:
-            y = self._known[known]()
-            if factor != 1:
-                y = self.Mul(y, factor.numerator) if factor.numerator != 1 else y
-                y = self.AddV2(y, int(offset * factor.denominator)) if factor.denominator != 1 and offset else y
-                y = self.FloorDiv(y, factor.denominator) if factor.denominator != 1 else y
-            return self.AddV2(y, int(offset)) if offset and factor.denominator == 1 else y
+        simple = self._simplest(linear, size.examples)
+        if simple is not None and simple.complexity <= _MAX_COMPLEXITY:
+            return simple.write()
+        for count in (2, 3):
+            for chosen in combinations_with_replacement(self._known, count):
+                ratios = {Fraction(n, math.prod(ks) or 1) for n, *ks in zip(size.examples, *chosen, strict=True)}
+                if len(ratios) == 1 and (ratio := ratios.pop()).denominator == 1:
+                    sizes = [self._known[one]() for one in chosen]
+                    return reduce(self.Mul, sizes, self.ref(int(ratio), dtypes.int32))
+        found = simple or self._simplest(stepwise, size.examples)
+        if found is not None:
+            return found.write()
         raise Unsaved(
             f"a size in it ({', '.join(map(str, size.examples))} for some sizes of the inputs) could not be told from "
             "the shapes of tensors. Give the function an input signature without None"
         )
 
+    def _simplest(self, fit: Callable[..., Relation | None], wanted: Numbers) -> _Source | None:
+        """Returns the simplest relation of a kind to the size of an axis: some fit by chance."""
+        relations = [(known, fit(known, wanted)) for known in self._known]
+        found = [_Source(one.complexity, partial(self._related, known, one)) for known, one in relations if one]
+        return min(found, key=lambda one: one.complexity, default=None)
+
+    def _related(self, known: Numbers, relation: Relation) -> Ref:
+        return relation.write(self, self._known[known]())  # type: ignore[no-any-return]
+
+
+class _Source(NamedTuple):
+    """A way to compute a size."""
+
+    complexity: int
+    write: Callable[[], Ref]
+
 
 _MAX_COMPLEXITY = 16  # of a relation that a product of sizes is not preferred to
-
-
-def _complexity(factor: Fraction, offset: Fraction) -> int:
-    return factor.numerator + factor.denominator + abs(offset.numerator) + offset.denominator
-
-
-def _linear(known: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[Fraction, Fraction] | None:
-    """Returns the factor and offset that map the known numbers to the wanted ones, if they exist."""
-    across = known[-1] - known[0]
-    if not across:
-        return None
-    factor = Fraction(wanted[-1] - wanted[0], across)
-    offset = wanted[0] - factor * known[0]
-    if factor <= 0 or any(factor * k + offset != n for k, n in zip(known, wanted, strict=True)):
-        return None
-    return factor, offset
