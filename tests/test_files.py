@@ -1,5 +1,6 @@
 """Input and output of programs: files, images, text and summaries."""
 
+import os
 import sys
 
 import numpy as np
@@ -176,10 +177,15 @@ def test_summaries_are_tensorflows_byte_by_byte(tmp_path):
 
 
 def summaries(folder):
-    """Returns the values in the event file of a folder; a record is a length, its checksum, the data, its checksum."""
+    """Returns the values in the event file of a folder."""
+    (file,) = folder.iterdir()
+    return summaries_in(file)
+
+
+def summaries_in(file):
+    """Returns the values in an event file; a record is a length, its checksum, the data, its checksum."""
     from tensorboardX.proto.event_pb2 import Event
 
-    (file,) = folder.iterdir()
     data, found = file.read_bytes(), []
     while data:
         size = int.from_bytes(data[:8], "little")
@@ -254,3 +260,29 @@ def test_the_names_of_tensorflow_1(tmp_path):
     assert v1.ListDirectory(tmp_path / "a") == ["b"] and v1.IsDirectory(tmp_path / "a" / "b")
     v1.DeleteRecursively(tmp_path / "a")
     assert not v1.Exists(tmp_path / "a")
+
+
+def test_event_files_of_one_second_are_several(tmp_path):
+    """Names are TensorFlow's: time, host, process, counter and suffix; a forked process has another number."""
+    pytest.importorskip("tensorboardX")
+    writers = [tf.summary.create_file_writer(str(tmp_path)) for _ in range(3)]
+    writers.append(tf.summary.create_file_writer(str(tmp_path), filename_suffix=".own"))
+    for i, writer in enumerate(writers):
+        with writer.as_default():
+            tf.summary.scalar("x", float(i), step=i)
+    if hasattr(os, "fork"):
+        child = os.fork()
+        if not child:
+            try:
+                tf.compat.v1.summary.FileWriter(str(tmp_path)).close()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+    for writer in writers:
+        writer.close()
+    names = [file.name.split(".") for file in tmp_path.iterdir()]
+    assert len(names) == 4 + hasattr(os, "fork")
+    assert all(name[:3] == ["events", "out", "tfevents"] and len(name[3]) == 10 for name in names)
+    assert sorted(name[-1] for name in names if name[-1] in ("v2", "own")) == ["own", "v2", "v2", "v2"]
+    steps = sorted(step for file in tmp_path.iterdir() for step, _ in summaries_in(file))
+    assert steps == [0, 1, 2, 3]

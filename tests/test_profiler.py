@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 
 import pytest
 
@@ -35,6 +36,15 @@ def test_a_session_has_ops_functions_and_scopes(tmp_path):
     names = {key: value.name for key, value in plane.event_metadata.items()}
     assert plane.name == "/host:CPU" and {"train", "sin"} <= set(names.values())
     assert "train" in {names[event.metadata_id] for event in plane.lines[0].events}
+
+
+def test_sessions_of_one_second_have_folders_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(time, "strftime", lambda *_: "2026_01_01_00_00_00")
+    for _ in range(3):
+        with profiler.Profile(str(tmp_path)):
+            pass
+    names = sorted(folder.name for folder in (tmp_path / "plugins" / "profile").iterdir())
+    assert names == ["2026_01_01_00_00_00", "2026_01_01_00_00_00_1", "2026_01_01_00_00_00_2"]
 
 
 def test_there_is_one_session_at_a_time(tmp_path):

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 from ...core import modes
@@ -75,11 +76,17 @@ class Timeline(modes.Mode):
     def write(self, logdir: str) -> str:
         """Writes the files of TensorBoard's profile plugin, and returns their folder."""
         run = time.strftime("%Y_%m_%d_%H_%M_%S", time.localtime(self.start / 1e9))
-        folder = os.path.join(logdir, "plugins", "profile", run)
-        os.makedirs(folder, exist_ok=True)
-        path = os.path.join(folder, socket.gethostname())
-        with open(f"{path}.xplane.pb", "wb") as file:
-            file.write(self.xspace())
+        xspace = self.xspace()
+        for i in count():  # another session of this host may have started in the same second
+            folder = os.path.join(logdir, "plugins", "profile", f"{run}_{i}" if i else run)
+            os.makedirs(folder, exist_ok=True)
+            path = os.path.join(folder, socket.gethostname())
+            try:
+                with open(f"{path}.xplane.pb", "xb") as file:
+                    file.write(xspace)
+                break
+            except FileExistsError:
+                continue
         with gzip.open(f"{path}.trace.json.gz", "wt") as text:
             json.dump({"displayTimeUnit": "ns", "traceEvents": self.trace_events()}, text)
         return folder

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from itertools import count
 from typing import Any
 
 import numpy as np
 
 from ...core.dtypes import DType
 from ..io.tensors import encoded
+
+_number = count().__next__
+
+
+def unique_suffix() -> str:
+    """Returns what tells event files apart that writers of one host open within a second: process id and counter."""
+    return f".{os.getpid()}.{_number()}"
 
 
 def plugin_metadata(plugin: str, description: str | None = None, content: bytes = b"") -> Any:

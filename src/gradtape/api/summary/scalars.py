@@ -16,7 +16,7 @@ from ...core.type_hints import PathLike, TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ..runtime.system import py_function
-from .events import plugin_metadata, tensor_event
+from .events import plugin_metadata, tensor_event, unique_suffix
 
 NAMESPACES = ("summary",)
 __all__ = [
@@ -119,7 +119,7 @@ def create_file_writer(
         folder,
         max_queue=10 if max_queue is None else int(max_queue),
         flush_secs=120 if flush_millis is None else max(1, int(flush_millis) // 1000),
-        filename_suffix="" if filename_suffix is None else str(filename_suffix),
+        filename_suffix=unique_suffix() + (".v2" if filename_suffix is None else str(filename_suffix)),
     )
     return writer
 

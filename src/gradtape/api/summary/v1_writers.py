@@ -6,17 +6,16 @@ import os
 import socket
 import threading
 import time
-from itertools import count
 from typing import Any, ClassVar, Self
 
 from ...core.protos.generated import message_class
 from ...core.type_hints import PathLike
 from ..io.records import TFRecordWriter
+from .events import unique_suffix
 
 NAMESPACES = ("compat.v1.summary",)
 __all__ = ["FileWriter", "FileWriterCache"]
 
-_number = count().__next__
 _FILE_VERSION = "brain.Event:2"
 
 
@@ -48,7 +47,7 @@ class FileWriter:
             self.add_graph(graph, graph_def=graph_def)
 
     def _open(self) -> None:
-        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}.{os.getpid()}.{_number()}"
+        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}{unique_suffix()}"
         self._records = TFRecordWriter(os.path.join(self._logdir, name + self._suffix))
         self._waiting, self._flushed = 0, time.monotonic()
         self.add_event(message_class("Event")(wall_time=time.time(), file_version=_FILE_VERSION))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
+from contextlib import suppress
 from typing import Any
 
 import gradtape
@@ -31,9 +33,14 @@ def atomic_write_string_to_file(filename: Any, contents: Any, overwrite: bool = 
     """Writes a file so that readers see either all of it or none."""
     if not overwrite and os.path.exists(filename):
         raise gradtape.errors.AlreadyExistsError(None, None, f"file already exists: {filename}")
-    other = f"{os.fspath(filename)}.tmp{os.getpid()}"
-    write_string_to_file(other, contents)
-    os.replace(other, filename)
+    other = f"{os.fspath(filename)}.tmp{secrets.token_hex(16)}"
+    try:
+        write_string_to_file(other, contents)
+        os.replace(other, filename)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(other)
+        raise
 
 
 def filecmp(filename_a: Any, filename_b: Any) -> bool:
