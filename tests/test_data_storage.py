@@ -1,6 +1,7 @@
 """`tf.data`: caches, snapshots, files of lines and records, datasets saved and loaded."""
 
 import gc
+import shutil
 import zlib
 
 import pytest
@@ -128,3 +129,35 @@ def test_snapshots(tmp_path):
     next(iter(data))
     assert values(data) == values(data) == values(numbers(9).snapshot(tmp_path)) == [0, 1, 2]
     assert len(made) <= 3 + 2 * 3  # the specs, an interrupted pass, and one that wrote
+
+
+@pytest.mark.parametrize("compression", [None, "GZIP"])
+def test_no_element_of_a_damaged_folder_is_lost_silently(tmp_path, compression):
+    def cut(count):
+        return lambda shard: shard.write_bytes(shard.read_bytes()[:count])
+
+    damages = {
+        "no file": (lambda shard: shard.unlink(), tf.errors.NotFoundError),
+        "no folder of a shard": (lambda shard: shutil.rmtree(shard.parent), tf.errors.DataLossError),
+        "no folder of shards": (lambda shard: shutil.rmtree(shard.parents[1]), tf.errors.NotFoundError),
+        "empty": (cut(0), tf.errors.DataLossError),
+        "a few bytes": (cut(5), tf.errors.DataLossError),
+        "most bytes": (cut(-3), tf.errors.DataLossError),
+        "no metadata": (lambda shard: (shard.parents[2] / "snapshot.metadata").unlink(), tf.errors.NotFoundError),
+        "empty metadata": (lambda shard: (shard.parents[2] / "snapshot.metadata").write_bytes(b""),
+                           tf.errors.DataLossError),
+        "empty specs": (lambda shard: (shard.parents[2] / "dataset_spec.pb").write_bytes(b""),
+                        tf.errors.NotFoundError),
+    }  # fmt: skip
+    for name, (damage, error) in damages.items():
+        folder = tmp_path / name
+        numbers(6).save(str(folder), compression, shard_func=lambda x: x % 2)
+        damage(min(folder.glob("*/*/*.snapshot")))
+        with pytest.raises(error):
+            values(Dataset.load(str(folder), compression=compression))
+
+
+def test_a_reader_function_may_leave_out_shards(tmp_path):
+    numbers(6).save(str(tmp_path / "d"), shard_func=lambda x: x % 2)
+    odd = Dataset.load(str(tmp_path / "d"), reader_func=lambda shards: shards.skip(1).flat_map(lambda x: x))
+    assert values(odd) == [1, 3, 5]

@@ -12,7 +12,7 @@ import gzip
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from ..core.protos import wire
 from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor
 from ..engine.run.progress import reporting
+from ..state.archive import replacing
 from .records import frame_record, records
 from .structure import leaves
 
@@ -67,7 +68,8 @@ class Writer:
         self._dtypes = [spec.dtype for spec in nest.flatten(specs, expand_composites=True)]
         with failures(path):
             self._folder.mkdir(parents=True, exist_ok=True)
-            (self._folder / "dataset_spec.pb").write_bytes(_codecs[0].encode_specs(specs))
+        with replacing(self._folder / "dataset_spec.pb") as file:
+            file.write(_codecs[0].encode_specs(specs))
 
     def add(self, element: Any, shard: int = 0) -> None:
         """Writes an element to a shard, counted from 0."""
@@ -93,7 +95,8 @@ class Writer:
             "num_elements": self._count,
             "finalized": True,
         }
-        (self._folder / "snapshot.metadata").write_bytes(encoded(_METADATA, metadata))
+        with replacing(self._folder / "snapshot.metadata") as file:
+            file.write(encoded(_METADATA, metadata))
 
     def close(self) -> None:
         """Closes the files, finished or not."""
@@ -120,11 +123,17 @@ def is_finished(path: str) -> bool:
 def read_specs(path: str) -> Any:
     """Returns the element specs of a folder."""
     file = Path(path) / "dataset_spec.pb"
-    if not file.exists():
-        raise errors.NotFoundError(f"tf.data snapshot element_spec file not found: {file}.")
+    with suppress(FileNotFoundError):
+        data = file.read_bytes()
+        if data:
+            return _decoded_specs(file, data)
+    raise errors.NotFoundError(f"tf.data snapshot element_spec file not found or invalid: {file}.")
+
+
+def _decoded_specs(file: Path, data: bytes) -> Any:
     try:
-        return _codecs[0].decode_specs(file.read_bytes())
-    except (wire.DecodeError, TypeError, ValueError, KeyError) as error:
+        return _codecs[0].decode_specs(data)
+    except (wire.DecodeError, AttributeError, TypeError, ValueError, KeyError) as error:
         raise errors.DataLossError(f"{file} is not the element_spec of a dataset: {error}") from None
 
 
@@ -139,7 +148,29 @@ def read_shards(path: str) -> tuple[list[Path], int]:
         raise errors.DataLossError(f"{file} is not the metadata of a dataset: {error}") from None
     if not metadata.run_id.isalnum():  # it is used as a folder name
         raise errors.DataLossError(f"{file} is not the metadata of a dataset: its run is {metadata.run_id!r}")
-    return sorted((Path(path) / metadata.run_id).glob("*.shard/*.snapshot")), metadata.num_elements
+    shards = sorted((Path(path) / metadata.run_id).glob("*.shard"))
+    files = [file for shard in shards for file in sorted(shard.glob("*.snapshot"))]
+    for shard in shards:
+        if not any(file.parent == shard for file in files):
+            raise errors.NotFoundError(f"{shard / '00000000.snapshot'}; No such file or directory")
+    if metadata.num_elements > 0 and not files:
+        raise errors.NotFoundError(
+            f"{Path(path) / metadata.run_id} has no shards, and {file} says that {metadata.num_elements} elements were "
+            "saved"
+        )
+    return files, metadata.num_elements
+
+
+def check_count(elements: Iterator[Any], count: int, path: str) -> Iterator[Any]:
+    """Yields the elements of all shards; raises an error at the end if some are missing."""
+    number = 0
+    for number, element in enumerate(elements, 1):  # noqa: B007  the last number is the count
+        yield element
+    if number < count:
+        raise errors.DataLossError(
+            f"{path} holds {number} elements, and its metadata says that {count} were saved: a shard is missing or "
+            "truncated"
+        )
 
 
 def read_shard(file: Path, specs: Any, compression: str | None) -> Iterator[Any]:

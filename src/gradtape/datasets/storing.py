@@ -75,7 +75,13 @@ class Storing(Batching):
 
         read = reader_func or (lambda datasets: datasets.interleave(lambda x: x, cycle_length=CORES))
         found = dataset_of(read(cls._of_elements([shard(file) for file in files], DatasetSpec(specs))), "reader_func")
-        return cls("_LoadDataset", found._elements, lambda _: specs, count)
+
+        def elements() -> Iterator[Any]:
+            if reader_func is not None:  # it may leave out elements
+                return found._elements()
+            return raise_failures(storage.check_count(FailureIterator(input_pass(found._elements)()), count, folder))
+
+        return cls("_LoadDataset", elements, lambda _: specs, count)
 
     def snapshot(
         self,
