@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import os
 import shutil
 import sys
 import threading
@@ -499,6 +500,27 @@ def test_files_come_and_go(tmp_path, monkeypatch):
 
     with pytest.raises(KeyError):
         fails()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the process forks")
+def test_a_fork_leaves_the_files_of_its_parent(tmp_path, monkeypatch):
+    monkeypatch.setattr(spilling, "_BYTES_A_SECOND", 1e15)
+    monkeypatch.setattr(spilling, "_AN_ACCESS", 0.0)
+    expected, _ = once(in_parts)
+    tf.random.set_seed(7)
+    with tf.GradientTape(memory_budget=0.1, spill=tmp_path) as tape:
+        loss = network(in_parts)
+    assert account_of(tape).written > 0
+    child = os.fork()
+    if not child:
+        try:
+            del tape  # as at the end of a program
+            gc.collect()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert same(tape.gradient(loss, WEIGHTS), expected[:-1])
     assert not list(tmp_path.iterdir())
 
 

@@ -94,9 +94,12 @@ def _replace_folder(folder: str) -> Iterator[str]:
     try:
         yield place
         os.chmod(place, 0o777 & ~_umask())
-        if not os.path.isdir(folder):
+        try:
             os.rename(place, folder)
             return
+        except OSError:
+            if not os.path.isdir(folder):
+                raise
         for name in sorted(os.listdir(place), key=lambda name: name == constants.SAVED_MODEL_FILENAME_PB):
             old, new = os.path.join(folder, name), os.path.join(place, name)
             if os.path.isdir(old):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from os import PathLike, mkdir, path, remove
+from os import PathLike, getpid, mkdir, path, remove
 from secrets import token_hex
 from time import perf_counter
 from typing import Any
@@ -20,27 +20,27 @@ _AN_ACCESS = 2e-4  # seconds per access
 class SpilledFile:
     """The file of a block's memory, and the location of each value in it."""
 
-    __slots__ = ("name", "places")
+    __slots__ = ("_process", "name", "places")
 
     def __init__(self, name: str, places: dict[int, tuple[Any, ...]]) -> None:
         self.name = name
+        self._process = getpid()
         self.places = places  # by number: offset, shape, strides, NumPy dtype, dtype
 
     def discard(self) -> None:
-        """Deletes the file, which is no longer needed."""
-        with suppress(OSError):
-            remove(self.name)
+        """Deletes the file, which is no longer needed; a forked process leaves it to the one that wrote it."""
+        if self._process == getpid():
+            with suppress(OSError):
+                remove(self.name)
 
 
 class SpillFolder:
     """A private subdirectory of the user's, removed when this object is collected or the process exits."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
-        from shutil import rmtree  # imported lazily: slow to import and only needed here
-
         self._folder = path.join(path.abspath(folder), f"gradtape-spill-{token_hex(8)}")
         # The finalizer comes first, so that an interrupt between the two calls leaves no directory without a finalizer.
-        self.remove = finalize(self, rmtree, self._folder, True)
+        self.remove = finalize(self, _remove_folder, self._folder, getpid())
         mkdir(self._folder, 0o700)
         self._count = 0
         self._bytes = _BYTES_A_SECOND
@@ -63,7 +63,7 @@ class SpillFolder:
         for i, x in values.items():
             offset = x.array.__array_interface__["data"][0] - start
             places[i] = offset, x.array.shape, x.array.strides, x.array.dtype, x.dtype
-        name = path.join(self._folder, f"{self._count}.raw")
+        name = path.join(self._folder, f"{getpid()}-{self._count}.raw")
         self._count += 1
         began = perf_counter()
         try:
@@ -85,6 +85,14 @@ class SpillFolder:
     def _measured(self, size: int, began: float) -> None:
         self._bytes += size
         self._seconds += perf_counter() - began
+
+
+def _remove_folder(folder: str, process: int) -> None:
+    """Removes a folder, unless this is a fork of the process that uses it."""
+    from shutil import rmtree  # imported lazily: slow to import and only needed here
+
+    if process == getpid():
+        rmtree(folder, True)
 
 
 def memory_of(array: Any) -> Any:
