@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from case_groups import check_cases
 
 import gradtape as tf
 
@@ -69,7 +70,84 @@ def test_what_mixes_examples_is_exact_too():
         h = x @ w
         h = (h - tf.reduce_mean(h, 0)) / tf.math.reduce_std(h, 0)
         losses = tf.reduce_sum(tf.sort(h, axis=0) ** 3 + tf.reverse(h, [0]), 1)
-    np.testing.assert_allclose(tape.gradient(losses, w, per="example"), tape.jacobian(losses, w), rtol=1e-9, atol=1e-12)
+    found = tape.gradient(losses, w, per="example", check_rows=False)
+    np.testing.assert_allclose(found, tape.jacobian(losses, w), rtol=1e-9, atol=1e-12)
+
+
+def built(layer):
+    layer.build((4, 3))
+    return layer
+
+
+BATCH_NORMALIZATION, LAYER_NORMALIZATION = built(L.BatchNormalization()), built(L.LayerNormalization())
+COMBINING = {
+    "batch normalization": lambda h: BATCH_NORMALIZATION(h, training=True),
+    "moments": lambda h: tf.nn.batch_normalization(h, *tf.nn.moments(h, [0]), None, None, 0.001),
+    "fused": lambda h: tf.compat.v1.nn.fused_batch_norm(h[:, None, None], tf.ones(3), tf.zeros(3))[0][:, 0, 0],
+    "the mean": lambda h: h - tf.reduce_mean(h, 0), "the norm": lambda h: h / tf.norm(h),
+    "the largest": lambda h: h / tf.reduce_max(h, 0), "softmax": lambda h: tf.nn.softmax(h, 0),
+    "sorted": lambda h: tf.sort(h, axis=0), "cumulative": lambda h: tf.cumsum(h), "shifted": lambda h: tf.roll(h, 1, 0),
+    "all pairs": lambda h: tf.nn.log_softmax(h @ tf.transpose(h)),
+    "before a fallback": lambda h: tf.nn.log_softmax(h - tf.reduce_mean(h, 0)),
+    "in a function": tf.function(lambda h: h - tf.reduce_mean(h, 0)),
+}  # fmt: skip
+INDEPENDENT = {
+    "dropout": lambda h: tf.nn.dropout(h, 0.5), "layer normalization": LAYER_NORMALIZATION,
+    "inference": lambda h: BATCH_NORMALIZATION(h, training=False),
+    "transposed": lambda h: tf.transpose(tf.sort(tf.transpose(h), axis=0)),
+    "one by one": lambda h: tf.map_fn(tf.sin, h),
+    "recomputed": lambda h: tf.recompute_grad(tf.tanh)(h), "fallback": lambda h: h + tf.transpose(tf.transpose(h)),
+    "in a function": tf.function(lambda h: tf.nn.l2_normalize(h, 1)),
+}  # fmt: skip
+
+
+def losses_after(layer, whole):
+    """The gradients of examples whose hidden values pass through `layer`; `whole` compiles the tape, too."""
+    x, w = (tf.cast(RNG.normal(size=size), tf.float32) for size in [(4, 5), (5, 3)])
+    w = tf.Variable(w)
+
+    def gradients(x, **kwargs):
+        with tf.GradientTape() as tape:
+            losses = tf.reduce_sum(layer(tf.tanh(x @ w)) ** 2, 1)
+        return tape.gradient(losses, w, per="example", **kwargs)
+
+    return lambda **kwargs: tf.function(lambda x: gradients(x, **kwargs))(x) if whole else gradients(x, **kwargs)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_examples_that_depend_on_each_other_are_refused(whole):
+    def check(layer):
+        gradients = losses_after(layer, whole)
+        with pytest.raises(ValueError, match="the loss of an example depends on other examples"):
+            gradients()
+        assert gradients(check_rows=False).shape == (4, 5, 3)
+
+    eager_only = {"all pairs", "before a fallback"}  # a trace does not join the cotangents behind a fallback again
+    check_cases(check, {name: (layer,) for name, layer in COMBINING.items() if not (whole and name in eager_only)})
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_independent_examples_are_not_refused(whole):
+    def check(layer):
+        assert losses_after(layer, whole)().shape == (4, 5, 3)
+
+    check_cases(check, {name: (layer,) for name, layer in INDEPENDENT.items()})
+
+
+def test_norms_and_cosines_refuse_dependent_examples_too():
+    x, w = tf.constant(RNG.normal(size=(4, 5))), tf.Variable(RNG.normal(size=(5, 3)))
+    with tf.GradientTape(persistent=True) as tape:
+        h = x @ w
+        losses = tf.reduce_sum((h - tf.reduce_mean(h, 0)) ** 3, 1)
+    queries = {
+        "norms": lambda **given: tape.gradient(losses, w, per="example", norms=True, **given),
+        "cosines": lambda **given: tape.cosines(losses, w, per="example", **given),
+        "example_norms": lambda **given: tf.inspect.example_norms(tape, losses, w, **given),
+    }
+    for query in queries.values():
+        with pytest.raises(ValueError, match="depends on other examples"):
+            query()
+        query(check_rows=False)
 
 
 def test_losses_of_several_entries_tables_and_sources_without_a_path():

@@ -256,39 +256,39 @@ class GradientTape(DerivativeMethods, InspectionMethods):
     def gradient(
         self, target: Any, sources: list[_S], output_gradients: Any = ..., *,
         unconnected_gradients: Literal[UnconnectedGradients.ZERO, "zero"],
-        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> list[Tensor]: ...  # fmt: skip
     @overload
     def gradient(
         self, target: Any, sources: dict[_K, _S], output_gradients: Any = ..., *,
         unconnected_gradients: Literal[UnconnectedGradients.ZERO, "zero"],
-        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> dict[_K, Tensor]: ...  # fmt: skip
     @overload
     def gradient(
         self, target: Any, sources: _Source, output_gradients: Any = ..., *,
         unconnected_gradients: Literal[UnconnectedGradients.ZERO, "zero"],
-        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> Tensor: ...  # fmt: skip
     @overload
     def gradient(
         self, target: Any, sources: list[_S], output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
-        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> list[Tensor | None]: ...  # fmt: skip
     @overload
     def gradient(
         self, target: Any, sources: dict[_K, _S], output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
-        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> dict[_K, Tensor | None]: ...  # fmt: skip
     @overload
     def gradient(
         self, target: Any, sources: _Source, output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
-        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> Tensor | None: ...  # fmt: skip
     @overload
     def gradient(
         self, target: Any, sources: Any, output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
-        nan_safe: bool = ..., per: str | None = ..., norms: bool = ...,
+        nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> Any: ...  # fmt: skip
     def gradient(
         self,
@@ -300,6 +300,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         nan_safe: bool = False,
         per: str | None = None,
         norms: bool = False,
+        check_rows: bool = True,
     ) -> Any:
         """Computes the gradient using operations recorded in context of this tape.
 
@@ -319,6 +320,8 @@ class GradientTape(DerivativeMethods, InspectionMethods):
             along a new first axis, in a single backward pass.
           norms: whether to return only the norms of the gradients selected by `per`, one vector for each source,
             without keeping the gradients.
+          check_rows: whether `per="example"` raises an error if the loss of an example depends on other examples, as
+            with batch normalization in training. If not, it computes the derivative of each loss.
 
         Returns:
           A gradient for each source, in the structure of `sources`. It is a tensor, `tf.IndexedSlices` if rows of the
@@ -327,7 +330,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         Raises:
           RuntimeError: if the tape is not persistent and has already computed a gradient.
           ValueError: if `output_gradients` has another structure than `target`, or `unconnected_gradients` or `per` is
-            not one of the values above.
+            not one of the values above; with `per="example"`, if examples depend on each other.
           tf.errors.InvalidArgumentError: if `output_gradients` do not have the shapes of the targets; with
             `check="nan"`, if a target or a gradient is not finite.
 
@@ -358,7 +361,7 @@ class GradientTape(DerivativeMethods, InspectionMethods):
             grads = Tape.vjp(self, targets, cotangents, wanted)
         elif per is not None or norms:
             check_per(per, norms, targets, output_gradients is not None)
-            grads = list(gradients_apart(self, targets, wanted, str(per), norms))
+            grads = list(gradients_apart(self, targets, wanted, str(per), norms, check_rows))
         else:
             if any(map(is_nan, targets)):
                 inspection().checked.warn_of_nan(partial(inspection().diagnose, self, targets, wanted))

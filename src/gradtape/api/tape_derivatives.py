@@ -395,7 +395,7 @@ class DerivativeMethods(Tape):
         Tape.release(self)
         return nest.pack_sequence_as(sources, found)
 
-    def cosines(self, losses: Any, sources: Any, *, per: str = "loss") -> Tensor:
+    def cosines(self, losses: Any, sources: Any, *, per: str = "loss", check_rows: bool = True) -> Tensor:
         """Computes the cosine similarity between the gradients of losses: a symmetric matrix.
 
         Each gradient is taken over all sources together. A negative entry means that two losses conflict: they pull the
@@ -406,6 +406,7 @@ class DerivativeMethods(Tape):
           losses: a list of losses or, with `per="example"`, a vector with the loss of each example.
           sources: a tensor, a variable, or a nested structure of them, taken as one vector.
           per: "loss" or "example", as in `gradient`.
+          check_rows: whether to raise an error if examples depend on each other, as in `gradient`.
 
         >>> import gradtape as tf
         >>> w, b = tf.Variable([1.0, 2.0]), tf.Variable(0.0)
@@ -423,7 +424,7 @@ class DerivativeMethods(Tape):
             if not x.dtype.is_floating:
                 raise ValueError(f"cosines are of gradients of real numbers, got a tensor of dtype {x.dtype.name}")
         DerivativeMethods._before_query(self)
-        gradients = [g for g in gradients_apart(self, targets, flat, per, False) if g is not None]
+        gradients = [g for g in gradients_apart(self, targets, flat, per, False, check_rows) if g is not None]
         Tape.release(self)
         if not gradients:
             raise ValueError("cosines: none of the losses depends on any of the sources. tape.explain says why")

@@ -76,13 +76,15 @@ class DistributedGradientTape(GradientTape):
         nan_safe: bool = False,
         per: str | None = None,
         norms: bool = False,
+        check_rows: bool = True,
     ) -> Any:
         """Returns `GradientTape.gradient` reduced over all ranks; with `per="example"`, that of this rank.
         """
         if size() == 1 or per is not None:
             return super().gradient(
-                target, sources, output_gradients, unconnected_gradients, nan_safe=nan_safe, per=per, norms=norms
-            )
+                target, sources, output_gradients, unconnected_gradients, nan_safe=nan_safe, per=per, norms=norms,
+                check_rows=check_rows,
+            )  # fmt: skip
         op, compression, sparse_as_dense, bucket_bytes = self._reduced_as
         reduction = Reduction(op, compression, "gradients", bucket_bytes)
         with self._sending(sources, reduction, bucket_bytes, nan_safe) as sent:

@@ -6,11 +6,16 @@ the sum of the losses until a rule reduces over the examples, as the rule for a 
 each example separately, and its result is a `BatchedTensor` with a leading axis of examples. An op declares how it
 treats rows in `registry/examples.py`. An op without a declaration falls back to one cotangent per example, padded with
 zeros, which is slower but always correct.
+
+If the loss of an example depends on other examples, as with batch normalization in training, its gradient is that of no
+example alone. The sweep sees it where the cotangent of an example reaches the rows of another: where it is added to the
+example's own rows, or behind an op that fell back.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,12 +32,19 @@ from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
 from ..run.protocols import Attrs, Differentiables, OpLike, Tensors
+from ..run.verification import verify
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable
 
 _unknown: set[str] = set()
 
 _FEW_BYTES = 1 << 24  # chunk size of per-example gradients when only their norms are requested
+_DEPENDENT_EXAMPLES = (
+    "gradient(per='example'): the loss of an example depends on other examples (as with batch normalization in "
+    "training, or a sum over the batch), so there is no gradient of each example alone. Call the layer with "
+    "training=False, or use one that treats each example alone, such as LayerNormalization. check_rows=False computes "
+    "the derivative of each loss"
+)
 
 
 class Examples:
@@ -44,9 +56,10 @@ class Examples:
     """
 
     def __init__(
-        self, count: int, sums_wait: bool = False, entries: int | None = None, start: int = 0, stop: int | None = None
-    ) -> None:
-        self.count = count
+        self, count: int, sums_wait: bool = False, entries: int | None = None, start: int = 0, stop: int | None = None,
+        check_rows: bool = False,
+    ) -> None:  # fmt: skip
+        self.count, self.check_rows = count, check_rows and count > 1
         self.start, self.stop = start, count if stop is None else stop
         self.entries = entries
         self.entries_at = dispatch.next_level()
@@ -63,6 +76,40 @@ class Examples:
         """Gives the rows of each example, from `start` to `stop`, an axis of their own."""
         each = ops.reshape(x, shape=(self.count, x.dims[0] // self.count, *x.dims[1:]))
         return each if self.stop - self.start == self.count else each[self.start : self.stop]
+
+    def check_own_rows(self, g: BatchedTensor, axes: Sequence[int] = (1,)) -> None:
+        """Raises if cotangents in `g` reach other examples' rows, along each of the axes; in a trace, on every run."""
+        verify(self._refuse_others, *(self._reached_rows(g, axis) for axis in axes))
+
+    def together(self, g: Any, rows: tuple[int, ...]) -> Any:
+        """Joins the cotangents behind an op that fell back again if each reaches the rows of its own example only.
+
+        Raises if the op kept the shape `rows` and some cotangent reaches other rows, along whichever axis.
+        """
+        if type(g) is not BatchedTensor or g.level != self.apart_at:
+            return g
+        axes = [axis for axis, n in enumerate(g.value.dims) if axis and n and n % self.count == 0]
+        known = type(g.value) is Tensor and dispatch.thread.trace is None
+        if known and 1 in axes and not self._reach_others(self._reached_rows(g, 1).array):
+            pairs = ops.reshape(g.value, shape=(self.count**2, g.dims[0] // self.count, *g.dims[1:]))
+            own = pairs[:: self.count + 1]
+            return ExampleTensor(ops.reshape(own, shape=g.dims), self)
+        if axes and g.dims == rows:
+            self.check_own_rows(g, axes)
+        return g
+
+    def _reached_rows(self, g: BatchedTensor, axis: int) -> Tensor:
+        """The largest number in each row along an axis, for each example's cotangent."""
+        others = tuple(i for i in range(1, len(g.value.dims)) if i != axis)
+        return ops.max(ops.abs(g.value), axis=others, keepdims=False) if others else ops.abs(g.value)
+
+    def _reach_others(self, largest: np.ndarray[Any, Any]) -> bool:
+        by_example = (largest > 0).reshape(self.count, self.count, -1).any(axis=2)  # NaN is no sign
+        return bool(by_example[~np.eye(self.count, dtype=bool)].any())
+
+    def _refuse_others(self, *largest: np.ndarray[Any, Any]) -> None:
+        if all(map(self._reach_others, largest)):
+            raise ValueError(_DEPENDENT_EXAMPLES)
 
     def merge_entries(self, y: Tensor) -> Tensor:
         """Makes one batch of the examples and their entries."""
@@ -85,6 +132,8 @@ class ExampleTensor(ValuelessProxy):
     def interpret(self, op: OpLike, inputs: Tensors, attrs: Attrs) -> Any:
         """Runs `op` on all rows at once, on the rows of each example, or on one zero-padded cotangent per example."""
         flags = list(map(self._is_alike, inputs))
+        if op.name == "after" and not flags[0]:  # a value that waits for a cotangent is not one itself
+            return dispatch.run(op, [inputs[0], self.value], attrs)
         simple = not any(isinstance(x, Proxy) and not flag for x, flag in zip(inputs, flags, strict=True))
         rows = op.rows(inputs, flags, attrs, self.examples.count) if simple and op.rows is not None else None
         values = [x.value if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
@@ -97,8 +146,14 @@ class ExampleTensor(ValuelessProxy):
         if op.name not in _unknown:
             _unknown.add(op.name)
             logger.info("gradients of single examples: op %s falls back to one cotangent per example", op.name)
+        examples = self.examples
+        if examples.check_rows and op.name in ("add", "sub"):
+            for x in inputs:
+                if type(x) is BatchedTensor and x.level == examples.apart_at and x.dims == self.dims:
+                    examples.check_own_rows(x)
         apart = [x.apart() if flag else x for x, flag in zip(inputs, flags, strict=True)]  # type: ignore[attr-defined]
-        return dispatch.run(op, apart, attrs)
+        result = dispatch.run(op, apart, attrs)
+        return examples.together(result, self.dims) if examples.check_rows and simple else result
 
     def _like(self, value: Tensor) -> Tensor:
         return ExampleTensor(value, self.examples)
@@ -174,25 +229,28 @@ class DeferredReduction(Proxy):
 
 
 def gradients_apart(
-    tape: Tape, targets: Differentiables, sources: Differentiables, per: str, norms: bool
+    tape: Tape, targets: Differentiables, sources: Differentiables, per: str, norms: bool, check_rows: bool = True
 ) -> list[Tensor | None]:
-    """For each source, the stacked gradients of all examples or losses, or their norms; None without a path."""
+    """For each source, the stacked gradients of all examples or losses, or their norms; None without a path.
+
+    With `check_rows`, raises if the loss of an example depends on other examples.
+    """
     if per == "loss":
         found = _gradients_of_losses(tape, targets, sources)
     else:
-        found = _gradients_of_examples(tape, targets, sources, norms)
+        found = _gradients_of_examples(tape, targets, sources, norms, check_rows)
     return [g if g is None or not norms else _norms(g) for g in found]
 
 
 def _gradients_of_examples(
-    tape: Tape, targets: Differentiables, sources: Differentiables, norms: bool
+    tape: Tape, targets: Differentiables, sources: Differentiables, norms: bool, check_rows: bool
 ) -> list[Tensor | None]:
     count = targets[0].dims[0]
     if not count:
         found = Tape.vjp(tape, targets, [Tensor(np.ones(t.dims, t.dtype.numpy), t.dtype) for t in targets], sources)
         empty = [Tensor(np.zeros((0, *s.dims), s.dtype.numpy), s.dtype) for s in sources]
         return [None if g is None else rows for g, rows in zip(found, empty, strict=True)]
-    examples = Examples(count, sums_wait=norms)
+    examples = Examples(count, sums_wait=norms, check_rows=check_rows)
     seeds = [ExampleTensor(Tensor(np.ones(t.dims, t.dtype.numpy), t.dtype), examples) for t in targets]
     return [None if g is None else stacked(g, examples, norms) for g in Tape.vjp(tape, targets, seeds, sources)]
 

@@ -76,10 +76,11 @@ class ExampleNorms(Printable):
         return table
 
 
-def example_norms(tape: Any, losses: Any, sources: Any) -> ExampleNorms:
+def example_norms(tape: Any, losses: Any, sources: Any, *, check_rows: bool = True) -> ExampleNorms:
     """Computes the norm of each example's gradient, without storing the gradients; see `gradient(norms=True)`.
 
     `losses` has the loss of each example along its first axis. The tape can still compute other gradients.
+    `check_rows` raises an error if examples depend on each other, as in `gradient`.
 
     >>> import gradtape as tf
     >>> w = tf.Variable([1.0, 2.0], name="w")
@@ -98,7 +99,8 @@ def example_norms(tape: Any, losses: Any, sources: Any) -> ExampleNorms:
         )
     flat = tensors_for_gradients(nest.flatten(sources))
     with Tape.retained(tape):
-        found = gradients_apart(tape, [target], [differentiable(x, "source") for x in flat], "example", True)
+        wanted = [differentiable(x, "source") for x in flat]
+        found = gradients_apart(tape, [target], wanted, "example", True, check_rows)
     by_source: dict[str, _Numbers] = {}
     for i, (name, norms) in enumerate(zip(names_of_sources(flat, users_frame(2)), found, strict=True)):
         if norms is not None:
