@@ -61,7 +61,63 @@ def test_a_lost_gradient_is_explained_once_with_its_line(name, said):
 
 @pytest.mark.parametrize("name", HEALTHY)
 def test_nothing_is_said_of_a_healthy_gradient(name, said):
-    assert said(name, HEALTHY[name]) == ("", [])
+    text, reasons = said(name, HEALTHY[name])
+    assert reasons == []
+    assert text == "" or (text.startswith("loss scaling skipped ") and text.count("\n") == 1)
+
+
+SCALED = """
+import tensorflow as tf
+tf.keras.mixed_precision.set_global_policy("mixed_float16")
+try:
+    net = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(8, "relu"), tf.keras.layers.Dense(1)])
+    optimizer = tf.keras.mixed_precision.LossScaleOptimizer(tf.keras.optimizers.SGD(0.01), initial_scale=2.0**24)
+    for _ in range(3):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.cast(net(tf.random.normal((8, 4))) - 1.0, tf.float32) ** 2)  # here
+            scaled = optimizer.scale_loss(loss)
+        optimizer.apply_gradients(zip(tape.gradient(scaled, net.trainable_variables), net.trainable_variables))
+finally:
+    tf.keras.mixed_precision.set_global_policy("float32")
+"""
+
+
+def test_steps_that_a_loss_scaler_skips_are_one_line(said):
+    text, reasons = said("scaled", SCALED)
+    line = next(n for n, line in enumerate(SCALED.splitlines(), 1) if "# here" in line)
+    assert text.startswith("loss scaling skipped 3 steps. The first overflow: the derivative of `tf.cast("), text
+    assert text.endswith(f"scaled.py:{line})\n") and text.count("\n") == 1, text
+    assert reasons == []
+
+
+@pytest.mark.parametrize("compiled", [lambda f: f, tf.function, tf.function(jit_compile=True)])
+def test_a_gradient_of_rounding_errors_is_a_gradient_of_zeros(compiled):
+    v = tf.Variable([[3.0], [0.7], [1.3]], name="v")
+
+    @compiled
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.nn.l2_normalize(v, -1) * [[1.0], [2.0], [3.0]])
+        return tape.gradient(loss, v)
+
+    def program():
+        for _ in range(3):
+            gradient = step()
+        assert 0 < np.max(np.abs(gradient)) < 1e-6
+
+    assert found_in(program) == [("`v`", "zero")]
+
+
+def test_a_small_gradient_is_not_one_of_rounding_errors():
+    v = tf.Variable([3.0, 2.0], name="v")
+
+    def program():
+        for _ in range(12):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(v * 1e-7) + 5.0
+            tape.gradient(loss, v)
+
+    assert found_in(program) == []
 
 
 def found_in(program):

@@ -1,5 +1,10 @@
 """What a tape reports about missing gradients of Keras models."""
 
+import inspect
+import io
+import os
+import re
+
 import numpy as np
 import pytest
 
@@ -52,6 +57,26 @@ def test_a_dead_layer():
     assert reason.cause is Cause.ZERO
     assert "dead ReLU" in reason.sentence
     assert reason.line[0] == __file__
+
+
+@pytest.mark.filterwarnings("ignore:[^$]*a softmax over axis -1")
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_a_layer_that_fit_cannot_train_is_named_with_the_line_that_constructed_it(jit_compile):
+    first = inspect.currentframe().f_lineno
+    last_layers = {
+        "softmax over one element": lambda: [keras.layers.Dense(1, "softmax")],
+        "cancel up to rounding errors": lambda: [keras.layers.Dense(1), keras.layers.UnitNormalization()],
+    }
+    for line, (says, layers) in enumerate(last_layers.items(), first + 2):
+        model = keras.Sequential([keras.Input((2,)), *layers()])
+        model.compile("sgd", "mse", jit_compile=jit_compile)
+        with tf.inspect.tracing(io.StringIO()) as reasons:
+            model.fit(np.linspace(-1, 1, 16, dtype="float32").reshape(8, 2), np.arange(8.0), epochs=3, verbose=0)
+        (reason,) = reasons
+        assert says in reason.sentence
+        place = rf"\(layer `\w+`, constructed at \S*{os.path.basename(__file__)}:{line} in"
+        assert re.search(place, reason.sentence), reason
+        assert reason.cause is Cause.ZERO and reason.line[0] == __file__ and "fit" in reason.sentence
 
 
 def test_the_warning_of_an_optimizer_is_the_explanation():

@@ -71,6 +71,19 @@ class holding(AbstractContextManager[None]):
             raise
 
 
+class LayerName(str):
+    """The name of a layer, with the user's line that constructed it: file, line number, function."""
+
+    __slots__ = ("line",)
+    line: tuple[str, int, str] | None
+
+    def __new__(cls, name: str, line: tuple[str, int, str] | None = None) -> LayerName:
+        """Returns the name with its line."""
+        scope = super().__new__(cls, name)
+        scope.line = line
+        return scope
+
+
 @contextmanager
 def inside(name: str) -> Iterator[None]:
     """Attributes the ops in the block to `name`, such as a layer, without changing the names of variables."""

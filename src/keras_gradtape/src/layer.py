@@ -2,12 +2,17 @@
 
 import functools
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from keras.src import tree
 
 from gradtape.core import modes, scopes
 from gradtape.core.owners import Owner
 from gradtape.engine.run import randomness
+from gradtape.engine.run.source_lines import Line, caller
+
+# Where layers were constructed; not an attribute, which a checkpoint would contain.
+_constructed_at: WeakKeyDictionary[Any, Line] = WeakKeyDictionary()
 
 
 class BackendLayer(Owner):
@@ -21,6 +26,7 @@ class BackendLayer(Owner):
         The variables that `build` creates persist, unlike other results of shape inference.
         """
         layer = super().__new__(cls, *args, **kwargs)
+        _constructed_at[layer] = caller()
         build = layer.build  # type: ignore[attr-defined]
 
         @functools.wraps(build)
@@ -79,5 +85,5 @@ class BackendLayer(Owner):
         """Calls the layer; ops recorded meanwhile carry its name."""
         if not modes.active:
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
-        with scopes.inside(self.name):  # type: ignore[attr-defined]
+        with scopes.inside(scopes.LayerName(self.name, _constructed_at.get(self))):  # type: ignore[attr-defined]
             return super().__call__(*args, **kwargs)  # type: ignore[misc]

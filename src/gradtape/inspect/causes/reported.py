@@ -28,6 +28,7 @@ from ...engine.tape.tape import Tape
 from ...graph.function.observers import look
 from ..checks.finite import sound
 from ..records import event_log
+from ..records.layers import describe_layer
 from ..records.never_raises import never_raises
 from ..records.reading import Reading, array_in_run, short
 from ..records.replay import Question
@@ -39,6 +40,7 @@ from .messages import join_names, line_of, locate_sources, name_of_variable, nam
 from .nonfinite import Diagnosis, diagnose
 from .provenance import ancestors
 from .reasons import Cause, Reason
+from .rounding import may_be_rounding
 from .zeros import NEVER_BEGINS, OF_ONE_ELEMENT, Stays, why_zero
 
 _QUOTED = re.compile("'[^']*'")  # a variable's name, in which sentences about several sources of one line may differ
@@ -119,6 +121,8 @@ class Reporter(modes.Mode):
         # By location, irregularity and source: the number of checks, infinite once it has been reported.
         self._looks: dict[Any, float] = {}
         self._zeros = _Zeros()
+        self.skipped_steps = 0  # by a loss scaler
+        self.first_overflow: tuple[str, Line | None] | None = None  # of its steps
 
     @never_raises()
     def results_found(self, tape: Tape, query: QueryResult) -> None:
@@ -152,6 +156,11 @@ class Reporter(modes.Mode):
         """Reports the reasons that were waiting for confirmation and were not refuted."""
         for asked, reasons in self._zeros.all_waiting():
             self._say(asked, "zero", reasons)
+        if self.first_overflow is not None:
+            sentence, line = self.first_overflow
+            steps = "one step" if self.skipped_steps == 1 else f"{self.skipped_steps} steps"
+            where = "" if line is None else f" ({short(line)})"
+            self._print(f"loss scaling skipped {steps}. The first overflow: {sentence.rstrip('.')}{where}")
 
     def _new(self, asked: _Asked, kind: str, which: Sequence[int]) -> list[int]:
         """Returns those of the sources that still have to be checked for this irregularity."""
@@ -178,9 +187,12 @@ class Reporter(modes.Mode):
                 continue
             self._said.add(key[1:])
             self.found.append(reason)
-            out = sys.stderr if self._stream is None else self._stream
-            if out is not None:  # standard error may be closed
-                print(f"gradient is {kind} for {reason}", file=out)
+            self._print(f"gradient is {kind} for {reason}")
+
+    def _print(self, text: str) -> None:
+        out = sys.stderr if self._stream is None else self._stream
+        if out is not None:  # standard error may be closed
+            print(text, file=out)
 
 
 class _Look:
@@ -209,27 +221,39 @@ class _Look:
         reporter, asked, which = self.reporter, self.asked, self.which
         wrong = [at for at, g in zip(which, arrays, strict=True) if g.dtype.kind in "fcV" and not np.isfinite(g).all()]
         zero = [at for at, g in zip(which, arrays, strict=True) if g.size and not np.any(g)]
+        faint = [at for at, g in zip(which, arrays, strict=True) if self.zeros and may_be_rounding(g, targets)]
         lost = [] if wrong or zero or self.scaled or all(map(_is_sound_target, targets)) else which
         has_infinities = bool(wrong)
+        if wrong and self.scaled:
+            reporter.skipped_steps += 1
         zero = reporter._zeros.that_matter(asked, which, zero) if self.zeros else []
         reporter._say(asked, "zero", reporter._zeros.confirmed(asked))
         wrong, zero = reporter._new(asked, "not finite", wrong), reporter._new(asked, "zero", zero)
-        lost = reporter._new(asked, "finite", lost)
-        if not wrong and not zero and not lost:
+        lost, faint = reporter._new(asked, "finite", lost), reporter._new(asked, "rounding", faint)
+        if not wrong and not zero and not lost and not faint:
             return
         with opened(self) as (tape, again):
             if wrong:
                 names = [asked.names[at] for at in wrong]
-                reporter._say(asked, "not finite", _not_finite(tape, names, reporter.found, self.scaled))
+                found = diagnose(tape)
+                if self.scaled and found.direction == "backward":  # a loss scaler relies on it to find its scale
+                    reporter.first_overflow = reporter.first_overflow or _in_one_line(tape, found)
+                else:
+                    reporter._say(asked, "not finite", _not_finite(tape, names, reporter.found, found))
             if lost:
                 names = [asked.names[at] for at in lost]
-                reporter._say(asked, "finite", _of_a_lost_target(_not_finite(tape, names, reporter.found)))
+                reasons = _not_finite(tape, names, reporter.found, diagnose(tape))
+                reporter._say(asked, "finite", _of_a_lost_target(reasons))
             if zero:
                 places = {which.index(at): asked.names[at] for at in zero}
                 learned = any(reporter._zeros.was_alive(asked, at) for at in zero)
                 for reason, patience in _zero(tape, places, reporter.found, learned, again, has_infinities):
                     reporter._zeros.wait(asked, reason, patience)
                 reporter._say(asked, "zero", reporter._zeros.confirmed(asked))
+            if faint:
+                places = {which.index(at): asked.names[at] for at in faint}
+                remains = _zero(tape, places, reporter.found, False, again, has_infinities)
+                reporter._say(asked, "zero", [reason for reason, patience in remains if patience <= _CONFIRMED])
 
 
 # What an explanation needs: a tape, and a function that returns the gradients at perturbed inputs, or None if that is
@@ -373,13 +397,8 @@ def _question(look: _Look) -> Question | None:
         return None
 
 
-def _not_finite(
-    tape: Any, names: Sequence[str], before: Sequence[Reason], scaled: bool = False
-) -> list[Reason]:
-    found = diagnose(tape)
+def _not_finite(tape: Any, names: Sequence[str], before: Sequence[Reason], found: Diagnosis) -> list[Reason]:
     spread = any(reason.cause is Cause.NOT_FINITE for reason in before)
-    if scaled and found.direction == "backward":  # loss scaling relies on this overflow to find its scale
-        return []
     if found.ok or (found.direction in ("given", None) and spread):  # an irregularity reported earlier has spread
         return []
     sentence, line = _in_one_line(tape, found)
@@ -400,7 +419,7 @@ def _in_one_line(tape: Any, found: Diagnosis) -> tuple[str, Line | None]:
         return f"{found.symptom} {found.remedy}".strip(), None
     if found.direction == "given":
         return f"{found.op} contains {found.count} from the start. {found.remedy}", found.line
-    op = phrase(_Named(found.op), where)
+    op = phrase(_Named(found.op), where) + describe_layer(log, found.position)
     if found.direction == "outside":
         return f"{op} returned {found.count}{values}. {found.remedy}", found.line
     if found.direction == "forward":
@@ -429,7 +448,7 @@ def _zero(
     if learned and not any(np.any(value) for value in reading.target_values):
         return []  # the loss has reached zero
     if not all(np.isfinite(value).all() for value in reading.target_values):
-        return [(reason, 1) for reason in _not_finite(tape, [*places.values()], before)]
+        return [(reason, 1) for reason in _not_finite(tape, [*places.values()], before, diagnose(tape))]
     reasons: list[tuple[Reason, int]] = []
     moved: list[Any] | None = None
     for i, name in places.items():

@@ -22,8 +22,10 @@ from ...engine.run.namespace import ops
 from ...engine.tape.tape import Tape
 from ...graph.trace.assigned import assigned
 from ..records.event_log import ForwardOp, TracingLog
+from ..records.layers import describe_layer
 from ..records.reading import Reading, array_in_run
 from .messages import phrase
+from .rounding import cancelling_op, vanishes
 
 ASSIGNED = (
     "its value was assigned to {}, and gradients stop at assignments: they flow to the variable, not to the assigned "
@@ -64,6 +66,8 @@ def why_zero(reading: Reading, at: int) -> Lost:
     """Explains what happened to the cotangents between the targets and `at`."""
     state = _state(reading.cotangents.get(at))
     if state == "some":
+        if (at_op := cancelling_op(reading, at)) is not None:
+            return _up_to_rounding(reading, at, at_op)
         return Lost("connected", "the target depends on it, and its gradient is not zero")
     if state == "not finite":
         sentence = "its gradient contains infinities or NaNs: tape.diagnose() shows where they come from"
@@ -87,13 +91,29 @@ def why_zero(reading: Reading, at: int) -> Lost:
     return Lost("zero", sentence, found.at, found.stays)
 
 
+def _up_to_rounding(reading: Reading, at: int, user: int) -> Lost:
+    """Describes a gradient that consists of rounding errors, left by the derivative of `user`.
+
+    As for exact zeros, it stays if a derivative is zero, or a normalization is over one element. Otherwise a sum
+    cancels, such as that of the gradient of a bias before a batch normalization.
+    """
+    search = _Search(reading, at)
+    sentence = f"the target depends on it, but the gradient is zero: in {_place(reading, user)}, "
+    if search.is_zero_up_to_rounding(user) or any(map(search.reduces_one_element, search.records_after(user)[:4])):
+        sentence += "the terms of the derivative cancel up to rounding errors, as of a normalization over one element"
+        return Lost("zero", sentence, user)
+    return Lost("zero", f"{sentence}the gradients add up to zero, up to rounding errors", user, Stays.NO)
+
+
 def _place(reading: Reading, at: int) -> str:
-    """Names an op, without its arguments."""
+    """Names an op, without its arguments, and its layer."""
     op = reading.operation(at)
     forward = forward_op(reading, at)
     if forward is not None:
         return phrase(forward.op, forward.reference, short=True)
-    return phrase(op, reading.reference(at), short=True) if op is not None else reading.name(at)
+    if op is None:
+        return reading.name(at)
+    return phrase(op, reading.reference(at), short=True) + describe_layer(reading.log, at)
 
 
 def forward_op(reading: Reading, at: int) -> ForwardOp | None:
@@ -312,6 +332,22 @@ class _Search:
         if x is None or not x.ndim:
             return False
         return (name in _MEANS and y is not None and x.size == y.size) or (name == "layer_norm" and x.shape[-1] == 1)
+
+    def reduces_one_element(self, user: int) -> bool:
+        """Whether a record is a sum, mean or norm whose axes have one element."""
+        inputs, y = self.reading.inputs(user), self.reading.values.get(user)
+        x = inputs[0] if inputs else None
+        is_reduction = self.reading.operation(user).name in (*_MEANS, "sum", "max", "norm")
+        return is_reduction and x is not None and y is not None and bool(x.ndim) and x.size == y.size
+
+    def is_zero_up_to_rounding(self, user: int) -> bool:
+        """Whether the derivative of a record by one of its arguments leaves only rounding errors of any tangent."""
+        y = self.reading.values.get(user)
+        arguments = dict.fromkeys(p for p in self.reading.records[user][1] if p in self.on_path)
+        return any(
+            vanishes(self.push_tangent(user, p, np.True_), self.reading.values.get(p), y)
+            for p in arguments
+        )  # fmt: skip
 
     def mean_before(self, at: int, steps: int = 3) -> int | None:
         """Returns a mean of one element that a value was computed with, at most `steps` ops back."""

@@ -1,12 +1,16 @@
-"""Assigns records to layers: by the name scopes they were made in, or else by the call of a user function."""
+"""Assigns records to layers: by the name scopes they were made in, or else by the call of a user function.
+
+A Keras layer's scope also knows the line that constructed the layer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+from ...core.scopes import LayerName
 from .event_log import TracingLog
-from .reading import Reading
+from .reading import Reading, short
 
 
 def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, tuple[str, ...]]]:
@@ -37,6 +41,17 @@ def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, t
             path = (f"{name} {count}" if name in often else name,)
         found.append((at, path))
     return found
+
+
+def describe_layer(log: Any, at: int | None) -> str:
+    """Returns the innermost Keras layer of a record and where it was constructed, in parentheses; or an empty string.
+
+    The line of an op in `model.fit` is that of `fit`; this is the line to change.
+    """
+    if at is None or not isinstance(log, TracingLog):
+        return ""
+    layer = next((part for part in reversed(log.scope(at)) if isinstance(part, LayerName)), None)
+    return "" if layer is None or layer.line is None else f" (layer `{layer}`, constructed at {short(layer.line)})"
 
 
 def _function_name(code: Any, function: str) -> str:
