@@ -146,7 +146,8 @@ def weighted_cross_entropy_with_logits(
     array([1.3862944, 0.6931472], dtype=float32)
     """
     p, z = _pair(labels, logits, ("logits", "labels"))
-    return z - p * z + (p * (to_tensor(pos_weight, hint=p.dtype) - 1) + 1) * ops.softplus(-z)
+    # `z - p * z` would be NaN for an infinite logit.
+    return (1 - p) * z + (p * (to_tensor(pos_weight, hint=p.dtype) - 1) + 1) * ops.softplus(-z)
 
 
 def log_poisson_loss(

@@ -79,8 +79,14 @@ def _moments(t: Any, x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
     return mean if keepdims else mean.reshape(variance.shape), variance
 
 
-kernel("softmax", TORCH_ROWS)(lambda t, x, *, axis: t.softmax(x, axis))
-kernel("log_softmax", TORCH_ROWS)(lambda t, x, *, axis: t.log_softmax(x, axis))
+def _softmax(function: str, t: Any, x: Any, *, axis: int) -> Any:
+    y = getattr(t, function)(x, axis)
+    # PyTorch makes all values beside inf NaN, and one of each row tells. Reading it on a GPU would wait for the result.
+    return None if y.is_cpu and y.numel() and y.select(axis, 0).isnan().any() else y
+
+
+kernel("softmax", TORCH_ROWS)(partial(_softmax, "softmax"))
+kernel("log_softmax", TORCH_ROWS)(partial(_softmax, "log_softmax"))
 vjp("softmax", TORCH_ROWS)(lambda t, g, y, axis: t._softmax_backward_data(g, y, axis, y.dtype))
 vjp("log_softmax", TORCH_ROWS)(lambda t, g, y, axis: t._log_softmax_backward_data(g, y, axis, y.dtype))
 
@@ -204,10 +210,10 @@ vjp("min", TORCH_REDUCTIONS, 1)(_extreme_vjp)
 
 @vjp("logsumexp", TORCH_PASSES, 1)
 def _logsumexp_vjp(t: Any, g: Any, x: Any, y: Any, axis: Axes) -> Any:
+    if not axis or (y.is_cpu and not y.isfinite().all()):
+        return None
     if len(axis) == 1:
         return t.softmax(x, axis[0]).mul_(_kept(x, g, axis))
-    if not axis:
-        return None
     e = (x - _kept(x, y, axis)).exp_()
     return e.mul_(_kept(x, g, axis) / e.sum(axis, True))  # `y` is rounded where it is far from 0
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
+import ml_dtypes
 import numpy as np
 
 from ...backends.arrays import astype, into, is_half, kind_of, numpy_dtype, numpy_kernel, permuted, size_of
@@ -197,7 +199,7 @@ def _share_of_sum(m, x, y, axis):
     """Each element's share of the sum: `exp(x - y)`, normalized because `y` is rounded where it is far from 0."""
     if len(axis) == 1 and math.prod(x.shape) > BLOCK:
         return m.softmax(x, axis=axis[0])
-    e = m.exp(x - y)
+    e = m.exp(x - m.where(m.is_finite(y), y, 0.0))  # beside infinite values, the share of a finite one is 0
     return QuotientWeight(e, m.sum(e, axis=axis, keepdims=True))
 
 
@@ -265,7 +267,17 @@ any_ = constant(
 
 
 def _less_maximum(xp, x, axis):
-    return x - xp.max(x, axis=axis, keepdims=True) if size_of(x) else xp.zeros_like(x)
+    return x - _finite(xp, xp.max(x, axis=axis, keepdims=True)) if size_of(x) else xp.zeros_like(x)
+
+
+def _finite(xp, top):
+    """Maxima, infinite ones as the largest finite number: finite values beside inf have a softmax of 0, not NaN."""
+    return xp.minimum(top, _largest(numpy_dtype(top.dtype)))
+
+
+@cache
+def _largest(dtype):
+    return float(ml_dtypes.finfo(dtype).max)
 
 
 def _weighed(x, axis, whole):
@@ -281,10 +293,10 @@ def _weighed(x, axis, whole):
 
     def work(part):
         if n > SHORT_ROWS:
-            whole(np.subtract(rows[part], row_extremes(rows[part]), out=out[part]), 1, part)
+            whole(np.subtract(rows[part], _finite(np, row_extremes(rows[part])), out=out[part]), 1, part)
         else:
             columns = rows[part].T.copy()
-            columns -= np.maximum.reduce(columns, axis=0)
+            columns -= _finite(np, np.maximum.reduce(columns, axis=0))
             out[part] = whole(columns, 0, part).T
 
     if x.size > BLOCK:

@@ -149,7 +149,8 @@ cumprod = opaque(
 def _cumulative_logsumexp_back(m, g, x, y, axis):
     """dx[k] = exp(x[k] - y[k]) Σ over i ≥ k of g[i] exp(y[k] - y[i]): no exponent is positive."""
     y0 = m.where(m.equal(y, -np.inf), 0.0, y)
-    tail = backwards(m, m.exp(y - advanced(m, y0, axis, m.identity)), g, axis)
+    later = advanced(m, y0, axis, m.identity)
+    tail = backwards(m, m.exp(m.where(m.equal(y, later), 0.0, y - later)), g, axis)  # inf less inf would be NaN
     return m.exp(x - y0) * tail
 
 

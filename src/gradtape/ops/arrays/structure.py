@@ -202,6 +202,8 @@ def _split_sizes(m, g, xs_shapes, axis):
     """Splits `g` into the parts of the concatenated values."""
     return m.split(g, sizes=tuple(shape[axis] for shape in xs_shapes), axis=axis)
 
+    if not count and kind_of(x) == "c":
+        return sum_of(xp, x, axis=axis, keepdims=keepdims)  # 0, as in TensorFlow; of real numbers it is NaN
 
 @lru_cache(maxsize=1024)
 def _parts(sizes, axis):

@@ -513,11 +513,16 @@ def _channel_moments(x, n):
 
 def _moments_vjp(m, g, x, ys, axis):
     n = max(math.prod(x.shape[i] for i in axis), 1)
+    kept = tuple([1 if i in axis else size for i, size in enumerate(x.shape)])
+    if g[1] is None:  # of the mean alone: zero times an infinite `x - mean` would be NaN
+        return m.broadcast_to(m.reshape(g[0] / n, shape=kept), shape=tuple(x.shape))
+    if g[0] is None:
+        mean, factor = (m.reshape(a, shape=kept) for a in (ys[0], g[1] * (2.0 / n)))
+        return (x - mean) * factor
     terms = ys[0], g[1] * (2.0 / n), g[0] / n
     if _of_channels(x.shape, axis):
         return m.channel_affine(x, *[m.reshape(row, shape=(x.shape[-1],)) if row.ndim > 1 else row for row in terms])
     if len(g[0].shape) < len(x.shape):
-        kept = tuple([1 if i in axis else size for i, size in enumerate(x.shape)])
         terms = [m.reshape(a, shape=kept) for a in terms]
     if _of_rows(x.shape, axis) and math.prod(x.shape) > BLOCK:
         return m.channel_affine(x, *terms)
@@ -540,6 +545,9 @@ moments = opaque(
         sample((2, 3), axis=(1,), keepdims=False),
     ],
 )  # fmt: skip
+
+
+moments.takes_none = True
 
 
 def _normalization_by_moments_vjp(m, g, saved, saved_of_moments):
