@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from ...core import errors, nest
+from ...core import errors, modes, nest
 from ...core.scopes import carried, holding
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import thread, traced_by
@@ -269,6 +269,12 @@ class CacheByElements(TraceCache):
 
     def variants(self) -> Iterator[_Node]:
         return (node for root in self._variants.values() for node in root.nodes())
+
+    def run(self, variants: Any, tensors: Tensors, variables: Sequence[Variable], may_make_variables: bool) -> Any:
+        has_run = False
+        if modes.active and modes.query_block() is not None:
+            has_run = any([self._drop_unseen(node) for node in variants.nodes()])
+        return self._run_another(variants, 0, tensors, variables, may_make_variables, Recording(), has_run)
 
     def report_call(self, variants: Any, tensors: Tensors, result: Any) -> None:
         node: _Node = variants
