@@ -547,20 +547,19 @@ class _Plain(_Calls):
 class _Functions(_Calls):
     """Calls of a `tf.function`, on iterators of datasets."""
 
-    def __init__(self, jit_compile: bool, is_one: bool, *args: Any) -> None:
+    def __init__(self, jit_compile: bool, is_one: bool, folder: str, *args: Any) -> None:
         super().__init__(*args)
+        self._folder = folder
         if is_one:
             self._strategy = tf.distribute.OneDeviceStrategy("CPU:0")
         self.call = tf.function(self.body(_random, tf.function(_nested(_random))), jit_compile=jit_compile)
         self.other = tf.function(super().other)
 
     def save(self) -> None:
-        self._folder = tempfile.TemporaryDirectory()
-        self._path = tf.train.Checkpoint(items=self._iterators).write(f"{self._folder.name}/items")
+        self._path = tf.train.Checkpoint(items=self._iterators).write(f"{self._folder}/items")
 
     def restore(self) -> None:
         tf.train.Checkpoint(items=self._iterators).read(self._path)
-        self._folder.cleanup()
 
 
 def _mixed_calls(seed: int, rng: np.random.Generator) -> list[str]:
@@ -575,7 +574,8 @@ def _mixed_calls(seed: int, rng: np.random.Generator) -> list[str]:
         calls.append((action, *(int(rng.integers(3)), bool(rng.integers(2)), *map(int, rng.integers(0, 4, 3)))))
     jit_compile = seed % 50 == 1 and importlib.util.find_spec("jax") is not None
     starts = [lambda data=data: iter(data) for data, _ in sources]
-    own = _Functions(jit_compile, bool(rng.integers(2)), steps, starts).run(calls)
+    with tempfile.TemporaryDirectory() as folder:
+        own = _Functions(jit_compile, bool(rng.integers(2)), folder, steps, starts).run(calls)
     plain = _Plain(steps, [lambda elements=elements: Places(elements) for _, elements in sources]).run(calls)
     if _same(own, plain):
         return []

@@ -193,9 +193,9 @@ class Function:
             run = trace.call_for_examples if in_scratch else error.for_examples  # the graph drops what is assigned
             return run(self.python_function, args, kwargs)
         except TakesElements:
-            with self._lock:
-                if self._of_elements is None:
-                    self._of_elements = FunctionOfElements(self, self._with_same_options)
+            if self._of_elements is None:
+                with self._lock:
+                    self._of_elements = self._of_elements or FunctionOfElements(self, self._with_same_options)
             return self._of_elements(args, kwargs)
 
     def _with_same_options(self, python_function: Callable[..., Any], cache: type[TraceCache]) -> Function:
