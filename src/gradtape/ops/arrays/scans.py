@@ -55,32 +55,15 @@ def _numpy_cumsum(x, *, axis, exclusive=False, reverse=False):
 
 def _cumsum_in_blocks(x, axis, step):
     """The cumulative sums along an axis that is not the first, on all cores; they begin at its end if `step` is -1."""
-    y, count = empty(x.shape, x.dtype), math.prod(x.shape[:axis])
-    in_pairs = axis == x.ndim - 1 and x.shape[axis] % 2 == 0 and x.dtype.char in "fd"
-    shape = (count, -1) if in_pairs else (count, x.shape[axis], -1)
+    y = empty(x.shape, x.dtype)
+    shape = (math.prod(x.shape[:axis]), x.shape[axis], -1)
     parts, sums = x.reshape(shape), y.reshape(shape)
 
     def work(part):
-        if not in_pairs or not _add_in_pairs(parts[part], sums[part], step):
-            np.cumsum(parts[part, ::step], axis=1, dtype=x.dtype, out=sums[part, ::step])
+        np.cumsum(parts[part, ::step], axis=1, dtype=x.dtype, out=sums[part, ::step])
 
-    by_rows(work, count, x.size // count)
+    by_rows(work, len(parts), x.size // len(parts))
     return y
-
-
-def _add_in_pairs(x, y, step):
-    """Writes the cumulative sums of rows of even length to `y`: `y[k] = x[k] + x[k-1] + y[k-2]`, two at a time.
-
-    Each addition waits for the one before, so sums of complex numbers, of two neighbors each, take half the time.
-    Returns whether all are finite: the sum of two neighbors may overflow where the cumulative sums do not.
-    """
-    x, terms = np.ascontiguousarray(x), y.reshape(-1)
-    flat, first = x.reshape(-1), 0 if step > 0 else -1
-    np.add(flat[1:], flat[:-1], out=terms[1:] if step > 0 else terms[:-1])
-    y[:, first] = x[:, first]
-    pairs = y.view(np.result_type(y.dtype, np.complex64))[:, ::step]
-    np.cumsum(pairs, axis=1, out=pairs)
-    return bool(np.isfinite(y[:, -2:] if step > 0 else y[:, :2]).all())  # inf and NaN stay until the end
 
 
 cumsum = linear(
