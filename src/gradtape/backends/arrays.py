@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+import ml_dtypes
 import numpy as np
 
 from .tuning import FEW, FEW_REPEATED, LARGE, MANY_LOOPS, SELECTED, SHORT_COLUMNS, SHORT_REPEATED
@@ -175,6 +176,38 @@ def numpy_kernel(general: Callable[..., Any]) -> Callable[[Callable[..., Any]], 
         return kernel
 
     return register
+
+
+TAKING_HALF: set[Any] = set()
+
+
+def takes_half(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Declares that a kernel for any array library, or NumPy's in its place, rounds sums of half precision once.
+
+    Kernels of other ops that sum are called through `in_single`, which takes longer than a small sum.
+    """
+    TAKING_HALF.add(kernel)
+    return kernel
+
+
+def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps a kernel so that it computes half precision in float32 and rounds its results."""
+
+    def run(*arrays: Any, **attrs: Any) -> Any:
+        for x in arrays:
+            if x.dtype in HALF:
+                half = x.dtype
+                break
+        else:
+            return kernel(*arrays, **attrs)
+        result = kernel(*[x.astype(np.float32) if x.dtype in HALF else x for x in arrays], **attrs)
+
+        def rounded(y: Any) -> Any:
+            return y.astype(half) if y.dtype == np.float32 else y
+
+        return tuple(map(rounded, result)) if isinstance(result, tuple | list) else rounded(result)
+
+    return run
 
 
 def can_read_values(xp: Any) -> bool:
@@ -357,10 +390,11 @@ def size_of(x: Any) -> int:
 
 def is_half(x: Any) -> bool:
     """Whether an array has float16 numbers in a library that computes with them step by step."""
-    return x.dtype == _HALF
+    return x.dtype == _FLOAT16
 
 
-_HALF = np.dtype(np.float16)
+_FLOAT16 = np.dtype(np.float16)
+HALF = frozenset({_FLOAT16, np.dtype(ml_dtypes.bfloat16)})
 
 
 def broadcast_view(x: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..backends.arrays import HALF
 from ..core import dtypes, errors
 from ..core.dtypes import DType
 from ..core.tensor import Tensor
@@ -134,7 +135,12 @@ def write(array: Rows, at: Rows, values: Rows, combine: Combine) -> None:
     first = np.empty(len(rows), np.intp)  # only written elements are read, so the table need not be initialized
     first[at[::-1]] = numbers[::-1]
     again = first[at] != numbers
-    if again.any():
+    if again.any() and array.dtype in HALF:  # rounds each row once
+        named, at = np.unique(at, return_inverse=True)
+        table = rows[named].astype(np.float32)
+        write(table, at, values.astype(np.float32), combine)
+        rows[named] = table
+    elif again.any():
         once = ~again
         _write_once(rows, at[once], values[once], ufunc)
         width = math.prod(rows.shape[1:])

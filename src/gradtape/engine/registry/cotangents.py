@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.arrays import HALF
 from ...backends.numpy import blocks
 from ...backends.numpy.blocks import add, product
 from ...backends.numpy.sums import sum_rows
@@ -19,7 +20,7 @@ from ...backends.tuning import FEW_IN_ROWS, MOST_PENDING_ROWS
 from ...core.dtypes import DType
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
-from ..run.namespace import raw
+from ..run.namespace import ops, raw
 from ..run.protocols import Operand, OpNamespace
 
 Key = tuple[Any, ...]
@@ -79,42 +80,76 @@ class PendingProduct(PendingSum):
         return self._total
 
 
+class PendingHalves(PendingSum):
+    """A sum of cotangents of half precision that is rounded once, when its value is needed.
+
+    Of bare arrays it is a total in float32. Recorded tensors are terms of one `add_n`, which rounds once, too.
+    """
+
+    __slots__ = ("_dtype", "_m", "_terms", "_total")
+
+    def __init__(self, m: OpNamespace, first: Any, second: Any) -> None:
+        self._m, self._dtype = m, first.dtype
+        self._total = first.astype(np.float32) if m is raw else None
+        self._terms = [] if m is raw else [first]
+        self.take(second)
+
+    def take(self, other: Any) -> PendingHalves:
+        """Adds an array or a tensor to this sum."""
+        if self._total is None:
+            self._terms.append(other)
+        else:
+            self._total = np.add(self._total, other, out=self._total if self._total.ndim else None)
+        return self
+
+    def value(self) -> Any:
+        if self._total is not None:
+            return self._total.astype(self._dtype)
+        if len(self._terms) > 1:
+            self._terms = [self._m.add_n(*self._terms)]
+        return self._terms[0]
+
+
 class PendingSlices(PendingSum):
     """A deferred sum of the cotangents of slices of one value, each placed into zeros of the value's shape.
 
     Slices that partition the value along an axis, as the gates of a recurrent layer do, are concatenated; others are
-    added into views of one array.
+    added into views of one array. NumPy's half precision is added in float32, and rounded in the value.
     """
 
-    __slots__ = ("_m", "_shape", "_size", "_terms", "_total")
+    __slots__ = ("_half", "_m", "_shape", "_size", "_terms", "_total")
 
-    def __init__(self, m: OpNamespace, g: Operand, key: Key, shape: tuple[int, ...]) -> None:
+    def __init__(self, m: OpNamespace, g: Any, key: Key, shape: tuple[int, ...]) -> None:
         self._m = m
         self._shape = shape
-        self._terms = [(key, g)]
+        self._half = g.dtype if m is raw and g.dtype in HALF else None
+        self._terms = [(key, g if self._half is None else g.astype(np.float32))]
         self._size = math.prod(g.shape)  # the elements of all terms
         self._total: Any = None  # the sum, once it is computed; further terms are added to it at once
 
     def take(self, other: Any) -> PendingSlices:
         """Adds a cotangent of any kind to this one."""
         if type(other) is not PendingSlices:
-            self._total = accumulate(self._m, self.value(), materialize(self._m, other))
+            self._total = accumulate(self._m, self._sum(), materialize(self._m, other))
         elif self._total is None and self._size + other._size <= math.prod(self._shape):
             self._terms += other._terms
             self._size += other._size
         else:  # terms that overlap need more memory than the sum
-            self.value()
+            self._sum()
             self._add(other._terms)
         return self
 
     def add_to(self, array: Any) -> PendingSlices:
         """Adds the terms to `array`, which this sum owns from now on."""
         terms, self._terms = self._terms, []
-        self._total = array
+        self._total = array if self._half is None else array.astype(np.float32)
         self._add(terms)
         return self
 
     def value(self) -> Any:
+        return self._sum() if self._half is None else self._sum().astype(self._half)
+
+    def _sum(self) -> Any:
         if self._total is None:
             terms, self._terms = self._terms, []
             if len(terms) > 1 and self._size == math.prod(self._shape):
@@ -197,7 +232,13 @@ def accumulate(m: OpNamespace, total: Any, term: Any, key: Key | None = None) ->
 
 
 Cotangent = Operand | IndexedSlices | PendingSum
-DEFERRED = frozenset({IndexedSlices, PendingProduct, PendingSlices})
+DEFERRED = frozenset({IndexedSlices, PendingHalves, PendingProduct, PendingSlices})
+
+
+def is_half(m: OpNamespace, g: Operand) -> bool:
+    """Whether a cotangent has NumPy's half precision, whose sums are rounded once."""
+    dtype = g.dtype if m is raw else g.dtype.numpy if m is ops else None
+    return dtype in HALF
 
 
 def _is_deferrable(m: OpNamespace, g: Operand) -> bool:
@@ -263,6 +304,8 @@ def combined(m: OpNamespace, first: Cotangent, second: Cotangent, owned: bool = 
     The sum stays structured if both have the same type, or one is a sum of slices. The sweep may write to `first` if it
     is `owned`. It reaches later uses first, so `second` goes in front: indexed slices are in the order of the uses.
     """
+    if type(first) is PendingHalves:
+        return first.take(materialize(m, second))
     if type(first) is PendingSlices:
         return first.take(second)
     if type(second) is PendingSlices:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.arrays import NUMPY_KERNELS
+from ...backends.arrays import NUMPY_KERNELS, TAKING_HALF, in_single
 from ...backends.torch import kernels  # noqa: F401  which fills the tables
 from ...backends.torch.host_kernels import KERNELS, VJPS, WITH_RESIDUALS, HostKernel, bind_kernel, bind_with_residual
 from ...backends.torch.library import IS_ENABLED
@@ -28,6 +28,8 @@ from .examples import Rows
 from .rules import Residuals, compile_rule, keep_nothing, parameters
 
 _VARIADIC = 4  # the flag of a code object that takes *args (CO_VARARGS)
+
+_SINGLE_STEPS = ("constant", "elementwise")  # the families that compute half precision in its own arithmetic
 
 Kernel = str | Callable[..., Any]  # the name of an array function, an operator, or `f(xp, *arrays, **attributes)`
 registry: dict[str, Op] = {}
@@ -146,7 +148,10 @@ class Op(LazyRules):
         self.detaches = False  # whether tapes do not track its outputs
         self.nondifferentiable_args: tuple[int, ...] = ()  # indices of the arguments without a derivative
         self.small = bind(kernel, np)  # for arrays that are too small for PyTorch's kernel
-        self.numpy = with_torch(KERNELS.get(name), self.small)
+        self.wide = with_torch(KERNELS.get(name), self.small)  # for any arrays but those of half precision
+        # Ops of several steps, and sums, compute half precision in float32 and round the result only.
+        takes_half = moves_data or random or family in _SINGLE_STEPS or kernel in TAKING_HALF
+        self.numpy = self.wide if takes_half else in_single(self.wide)
         self.large: Callable[..., Any] | None = None  # `f(dtype, *arrays)` on all cores, of the elementwise fast path
         self.vjp: Callable[..., Any] | None = None
         self.vjp_raw = self.vjp_device = None

@@ -387,7 +387,7 @@ def _misuse() -> type[Exception]:
 
 _RUNNER_NAMES: dict[str, Any] = {
     "FLOAT": dtypes.FLOAT, "KERNEL_ERRORS": (ValueError, np.linalg.LinAlgError), "Tensor": Tensor,
-    "__name__": __name__, "failure": failure, "float32": dtypes.float32,
+    "__name__": __name__, "failure": failure, "float16": dtypes.float16, "float32": dtypes.float32,
     "modes": modes, "new": object.__new__, "number": number, "read_both": read_both, "readable": readable,
     "repeat_short_rows": repeat_short_rows, "tensor_like": tensor_like, "thread": thread,
 }  # fmt: skip
@@ -396,9 +396,9 @@ run_plain: Callable[[OpLike, Sequence[Tensor], dict[str, Any]], Any] = compile_r
 
 
 @cache
-def _runner_factory(arity: int, form: Form, sized: bool) -> Callable[..., Any]:
-    parameters = ("op", "kernel", "recorded", "kinds", "other", "to", "large", "least")
-    return compile_runner(arity, form, _RUNNER_NAMES, parameters, sized)
+def _runner_factory(arity: int, form: Form, sized: bool, in_single: bool) -> Callable[..., Any]:
+    parameters = ("op", "kernel", "recorded", "kinds", "other", "to", "large", "least", "half")
+    return compile_runner(arity, form, _RUNNER_NAMES, parameters, sized, in_single)
 
 
 def fast_path(
@@ -408,11 +408,11 @@ def fast_path(
     """Returns the runner of an op with one or two arguments of the same dtype, one of `kinds`.
 
     `other` is called with other arguments; `large(dtype, *arrays)` runs the kernel of an elementwise op, whose result
-    has the dtype `to`, on arrays of `least` elements or more. Of other ops, `op.numpy` is called for those sizes if it
-    differs from the kernel for small arrays.
+    has the dtype `to`, on arrays of `least` elements or more. Of other ops, `op.wide` is called for those sizes if it
+    differs from the kernel for small arrays, and `op.numpy` for half precision.
     """
-    if large is None and op.small is not op.numpy:
-        large, least = op.numpy, KERNELS[op.name].min_elements
-    return _runner_factory(arity, form, large is not None)(
-        op, op.small, op.vjp is not None, kinds, other, to, large, least
+    if large is None and op.small is not op.wide:
+        large, least = op.wide, KERNELS[op.name].min_elements
+    return _runner_factory(arity, form, large is not None, op.numpy is not op.wide)(
+        op, op.small, op.vjp is not None, kinds, other, to, large, least, op.numpy
     )

@@ -109,10 +109,11 @@ y = tuple([tensor_like(part, dtype) for part in value]) if type(value) is tuple 
 """
 
 
-def runner_source(arity: int | None, form: Form, sized: bool = False) -> str:
+def runner_source(arity: int | None, form: Form, sized: bool = False, in_single: bool = False) -> str:
     """Returns the source of `call`, a runner of `arity` arguments, or of n if that is None.
 
-    A runner that is `sized` has a second kernel `large` for arrays of `least` elements; elementwise ops always do.
+    A runner that is `sized` has a second kernel `large` for arrays of `least` elements; elementwise ops always do. One
+    that runs float16 `in_single` has a kernel `half` for it.
 
     The result of an "elementwise" op or of a "product" is one tensor, of the dtype `to` or else of the inputs' dtype; a
     "general" op returns one or several of any dtypes. Elementwise ops have no attributes.
@@ -122,11 +123,11 @@ def runner_source(arity: int | None, form: Form, sized: bool = False) -> str:
     parameters = inputs.parameters if form == "elementwise" or arity is None else f"{inputs.parameters}, **attrs"
     if form == "elementwise" and arity is not None:
         kernel = _BLOCKWISE[arity]
-    elif sized:
-        array = inputs.arrays.partition(",")[0]
-        kernel = f"value = (kernel if {array}.size < least else large)({inputs.arrays}, **attrs)\n"
     else:
-        kernel = f"value = kernel({inputs.arrays}, **attrs)\n"
+        array = inputs.arrays.partition(",")[0]
+        function = f"kernel if {array}.size < least else large" if sized else "kernel"
+        function = f"half if dtype is float16 else {function}" if in_single else function
+        kernel = f"value = ({function})({inputs.arrays}, **attrs)\n"
     record = f"recorder.record(op, {several}, y, attrs)"
     if form == "product":
         record = f"recorder.binary(op, {inputs.parameters}, y) if not attrs else {record}"
@@ -152,15 +153,16 @@ return y
 
 
 def compile_runner(
-    arity: int | None, form: Form, namespace: dict[str, Any], parameters: Sequence[str] = (), sized: bool = False
-) -> Callable[..., Any]:
+    arity: int | None, form: Form, namespace: dict[str, Any], parameters: Sequence[str] = (), sized: bool = False,
+    in_single: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """Compiles `factory(<parameters>)`, which returns a runner, and makes its source visible in tracebacks.
 
     The parameters are the names in the source that differ between ops; `namespace` has the others.
     """
-    runner = indent(runner_source(arity, form, sized), "    ")
+    runner = indent(runner_source(arity, form, sized, in_single), "    ")
     source = f"def factory({', '.join(parameters)}):\n{runner}    return call\n"
-    file = f"<gradtape runner: {form}{', sized' if sized else ''}, {arity or 'n'}>"
+    file = f"<gradtape runner: {form}{', sized' if sized else ''}{', single' if in_single else ''}, {arity or 'n'}>"
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     declare_library(file)
     made: dict[str, Callable[..., Any]] = {}

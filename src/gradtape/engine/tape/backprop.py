@@ -13,7 +13,16 @@ from typing import Any
 from ...backends.numpy.blocks import add
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
-from ..registry.cotangents import DEFERRED, PendingSum, accumulate, combined, materialize, zeros
+from ..registry.cotangents import (
+    DEFERRED,
+    PendingHalves,
+    PendingSum,
+    accumulate,
+    combined,
+    is_half,
+    materialize,
+    zeros,
+)
 from ..registry.devices import DeviceOps
 from ..run.convert import to_tensor
 from ..run.namespace import Namespace, ops, raw
@@ -132,6 +141,8 @@ def joined(m: Namespace | DeviceOps, before: Any, gp: Any, position: int, owned:
         return combined(m, before, gp, position in owned)
     if position in owned:
         return accumulate(m, before, gp)
+    if is_half(m, before):
+        return PendingHalves(m, before, gp)
     total = add(before, gp)
     if m.is_bare:
         owned.add(position)

@@ -8,7 +8,7 @@ from functools import cache
 import ml_dtypes
 import numpy as np
 
-from ...backends.arrays import astype, into, is_half, kind_of, numpy_dtype, numpy_kernel, permuted, size_of
+from ...backends.arrays import astype, into, kind_of, numpy_dtype, numpy_kernel, permuted, size_of
 from ...backends.numpy.blocks import by_rows
 from ...backends.numpy.memory import empty
 from ...backends.tuning import BLOCK, SHORT_ROWS, TURNED_AT_ONCE
@@ -218,8 +218,6 @@ logsumexp = reduction(
 
 def _euclidean_norm(xp, x, *, axis, keepdims=False):
     """√Σx² of values divided by their maximum: the squares might overflow or lose digits to underflow."""
-    if is_half(x):
-        return astype(_euclidean_norm(xp, astype(x, np.float32), axis=axis, keepdims=keepdims), x.dtype)
     if kind_of(x) != "f" or any(x.shape[i] == 0 for i in axis):
         return _root_of_squares(xp, x, axis, keepdims)[0]
     top = xp.max(abs(x), axis=axis, keepdims=True)
@@ -238,8 +236,6 @@ def _root_of_squares(xp, x, axis, keepdims):
 
 @numpy_kernel(_euclidean_norm)
 def _numpy_euclidean_norm(x, *, axis, keepdims=False):
-    if is_half(x):
-        return astype(_numpy_euclidean_norm(astype(x, np.float32), axis=axis, keepdims=keepdims), x.dtype)
     y, squares = _root_of_squares(np, x, axis, keepdims)
     if kind_of(x) != "f" or not x.size:
         return y

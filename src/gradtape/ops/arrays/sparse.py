@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...backends.arrays import astype, kind_of, numpy_kernel
+from ...backends.arrays import numpy_kernel
 from ...backends.tuning import SPARSE_PRODUCT
 from ...core.dtypes import NUMERIC
 from ...core.slices import IndexedSlices
@@ -21,9 +21,6 @@ def _sparse_matmul(xp, values, b, rows, columns, *, count, slices=False):
 
 @numpy_kernel(_sparse_matmul)
 def _numpy_sparse_matmul(values, b, rows, columns, *, count, slices=False):
-    if kind_of(values) != "i" and values.dtype.itemsize == 2:  # accumulates halves in float32
-        wide = _numpy_sparse_matmul(astype(values, np.float32), astype(b, np.float32), rows, columns, count=count)
-        return astype(wide, values.dtype)
     if len(values) * b.shape[1] >= SPARSE_PRODUCT and values.dtype.char in "fdFD":
         from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 

@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import astype, broadcast_view, kind_of, numpy_dtype, numpy_kernel, permuted, put, repeat_column
+from ...backends.arrays import (
+    HALF,
+    astype,
+    broadcast_view,
+    kind_of,
+    numpy_dtype,
+    numpy_kernel,
+    permuted,
+    put,
+    repeat_column,
+    takes_half,
+)
 from ...backends.numpy.sums import sum_along
 from ...backends.tuning import FEW_TO_SUM, REPEATED_NUMBER
 from ...core.dtypes import NUMERIC, DType
@@ -150,6 +161,7 @@ def _pad_rank(m, x, rank):
     return m.reshape(x, shape=(x.dims[0], *(1,) * missing, *x.dims[1:])) if missing else x
 
 
+@takes_half
 def sum_of(xp, x, *, axis, keepdims=False):
     """The sum along the axes `axis`, which are non-negative."""
     if xp is np:  # this is not only an op's kernel: others call it
@@ -159,6 +171,8 @@ def sum_of(xp, x, *, axis, keepdims=False):
 
 @numpy_kernel(sum_of)
 def _numpy_sum(x, *, axis, keepdims=False):
+    if x.dtype in HALF:
+        return astype(_numpy_sum(astype(x, np.float32), axis=axis, keepdims=keepdims), x.dtype)
     if x.size > FEW_TO_SUM and 0 < len(axis) < x.ndim and x.dtype.char in "fd":
         y = sum_along(x, axis)
         if y is not None:
@@ -188,6 +202,8 @@ def _mean(xp, x, *, axis, keepdims=False):
     if kind_of(x) in "iu":  # the sum may need more bits than the summands
         total = xp.sum(x, axis=axis, dtype=xp.uint64 if kind_of(x) == "u" else xp.int64, keepdims=keepdims)
         return astype(xp.sign(total) * (xp.abs(total) // (count or 1)), x.dtype)
+    if not count and kind_of(x) == "c":
+        return sum_of(xp, x, axis=axis, keepdims=keepdims)  # 0, as in TensorFlow; of real numbers it is NaN
     return sum_of(xp, x, axis=axis, keepdims=keepdims) / count
 
 
@@ -202,8 +218,6 @@ def _split_sizes(m, g, xs_shapes, axis):
     """Splits `g` into the parts of the concatenated values."""
     return m.split(g, sizes=tuple(shape[axis] for shape in xs_shapes), axis=axis)
 
-    if not count and kind_of(x) == "c":
-        return sum_of(xp, x, axis=axis, keepdims=keepdims)  # 0, as in TensorFlow; of real numbers it is NaN
 
 @lru_cache(maxsize=1024)
 def _parts(sizes, axis):

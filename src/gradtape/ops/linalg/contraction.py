@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.arrays import astype, numpy_kernel, permuted, put
+from ...backends.arrays import astype, numpy_kernel, permuted, put, takes_half
 from ...backends.numpy.blocks import dot, product
 from ...engine.registry.batching import align_ranks
 from ...engine.registry.cotangents import pending_product
@@ -30,6 +30,7 @@ def _product(xp, a, b):
     return product(a, b) if xp is np else xp.matmul(a, b)
 
 
+@takes_half
 def _matmul(xp, a, b, *, transpose_a=False, transpose_b=False):
     if a.ndim < 2 or b.ndim < 2:
         raise ValueError(
@@ -185,6 +186,7 @@ def _with_axes(x, order, mask):
     return x if all(mask) else x.reshape(tuple([next(sizes) if has else 1 for has in mask]))
 
 
+@takes_half
 def _contract(xp, a, b, *, equation):
     a_order, b_order, y_order, batch, rows, summed, columns = _plan(equation)
     if not summed:  # in the order of the output: a permuted product would be copied when it is reshaped

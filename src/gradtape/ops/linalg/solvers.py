@@ -36,9 +36,7 @@ def _inverted(xp: Any, x: Any, message: str, compute: Callable[..., Any], *array
 
 
 def _inv(xp, x):
-    narrow = x.dtype == np.float16
-    y = _inverted(xp, x, "Input is not invertible.", linalg(xp).inv, astype(x, np.float32) if narrow else x)
-    return astype(y, x.dtype) if narrow else y
+    return _inverted(xp, x, "Input is not invertible.", linalg(xp).inv, x)
 
 
 inv = opaque(

@@ -194,13 +194,6 @@ def _part(extra, matrices, queries, keys=None):
     return extra[tuple(slice(None) if n == 1 else s for n, s in zip(extra.shape, wanted, strict=True))]
 
 
-def _in_single(kernel, arrays, extras, attrs):
-    """Runs a kernel on float16 arrays in float32."""
-    wide = [x.astype(np.float32) if x.dtype.char == "e" else x for x in (*arrays, *extras)]
-    result = kernel(*wide, **attrs)
-    return tuple(y.astype(np.float16) for y in result) if type(result) is tuple else result.astype(np.float16)
-
-
 def _groups(query, key):
     """How many heads of the queries share one of the keys."""
     return max(query.shape[2] // max(key.shape[2], 1), 1)
@@ -223,8 +216,6 @@ def _attention(xp, query, key, value, *extras, scale, causal, biased):
 @numpy_kernel(_attention)
 def _numpy_attention(query, key, value, *extras, scale, causal, biased):
     attrs = {"scale": scale, "causal": causal, "biased": biased}
-    if query.dtype.char == "e":
-        return _in_single(_numpy_attention, (query, key, value), extras, attrs)
     if _count_scores(query, key) <= ATTENTION_BLOCK:
         return _attention(np, query, key, value, *extras, **attrs)
     groups, y = _groups(query, key), empty((*query.shape[:-1], value.shape[-1]), query.dtype)
@@ -255,8 +246,6 @@ def _attention_back(xp, cotangent, query, key, value, *extras, scale, causal, bi
 @numpy_kernel(_attention_back)
 def _numpy_attention_back(cotangent, query, key, value, *extras, scale, causal, biased, of_bias):
     attrs = {"scale": scale, "causal": causal, "biased": biased, "of_bias": of_bias}
-    if query.dtype.char == "e":
-        return _in_single(_numpy_attention_back, (cotangent, query, key, value), extras, attrs)
     if _count_scores(query, key) <= ATTENTION_BLOCK:
         return _attention_back(np, cotangent, query, key, value, *extras, **attrs)
     groups = _groups(query, key)

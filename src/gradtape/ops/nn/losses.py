@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...backends.arrays import astype, is_half, numpy_kernel, size_of
+from ...backends.arrays import astype, numpy_kernel, size_of
 from ...backends.numpy.blocks import by_rows
 from ...backends.numpy.memory import empty
 from ...backends.tuning import BLOCK, SHORT_ROWS
@@ -37,8 +37,6 @@ def _shifted(xp, logits):
 
 
 def _dense(xp, labels, logits):
-    if is_half(logits):  # logits masked with float16's lowest number would become -inf less the maximum
-        return astype(_dense(xp, astype(labels, np.float32), astype(logits, np.float32)), logits.dtype)
     z, total = _shifted(xp, logits)
     return (labels * (total[..., None] - z)).sum(axis=-1, dtype=logits.dtype)
 

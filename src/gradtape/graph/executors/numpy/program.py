@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ....backends.arrays import HALF
 from ....backends.tuning import LARGE
 from ....core import dtypes, modes
 from ....engine.registry.op import Op
@@ -126,11 +127,13 @@ def _kernel(node: Node, dynamic: set[Value]) -> Callable[..., Any]:
     op, kernel = node.op, modes.kernel_of(node.op)
     if any(v.dtype is dtypes.string for v in node.outputs):
         return _of_strings(kernel)
-    if kernel is op.numpy and type(op) is Op and op.large is not None:
+    if kernel is not op.numpy or type(op) is not Op:
+        return kernel
+    if op.large is not None:
         y = node.outputs[0]
         if math.prod(y.shape) >= LARGE and y not in dynamic and y.shape == node.inputs[0].shape:
             return partial(op.large, y.dtype)
-    return kernel
+    return kernel if any(v.dtype.numpy in HALF for v in node.inputs) else op.wide
 
 
 def _of_strings(kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,8 +13,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ....backends.arrays import HALF, in_single
 from ....ops.nn.attention import scaled_dot_product_attention, scaled_dot_product_attention_back
-from .table import HALF, in_single, lowering
+from .table import lowering
 
 _FLASH_TOKENS = 64  # fewer queries or keys are left to XLA: their matrices are small
 # Raised by JAX while it traces what cuDNN does not support: sizes, a GPU, or its absence.

@@ -16,12 +16,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ....backends.arrays import in_single
 from ....engine.registry.op import Op
 from ....ops.nn import convolution
 from ....ops.nn.convolution import padded
 from ....ops.nn.patches import taps
 from .structure import place_in_zeros
-from .table import in_single, lowering
+from .table import lowering
 
 Sizes = tuple[int, ...]  # one for each spatial axis
 Paddings = Sequence[tuple[int, int]]

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import io_callback
 
+from ....backends.arrays import in_single
 from ....core import dtypes
 from ....core.errors import InvalidArgumentError
 from ....engine.registry.op import bind
@@ -26,7 +27,7 @@ from ...ir.effects import Changed, Effect, draw, guard, never, performed_as, sha
 from ...ir.graph import Graph, GraphOp, Node, Value, all_nodes
 from . import algebra, attention, images, random, structure  # noqa: F401
 from .standalone import NotCompilable, check_standalone
-from .table import HALF, LOWERINGS, TAKING_HALF, in_single
+from .table import LOWERINGS, TAKING_HALF
 
 # What a NumPy kernel raises on abstract values or immutable arrays.
 _NOT_FOR_XLA = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, AttributeError, NotImplementedError)
@@ -140,7 +141,7 @@ def kernel_of(op: GraphOp) -> Callable[..., Any]:
 
 def _widened(x: Any) -> Any:
     """Return an array that NumPy can compute with: bfloat16 as float32."""
-    return x.astype(np.float32) if x.dtype == HALF[0] else x
+    return x.astype(np.float32) if x.dtype == dtypes.bfloat16.numpy else x
 
 
 # Callbacks run on threads of XLA, where JAX has no 64-bit types unless the user has enabled them globally: arguments

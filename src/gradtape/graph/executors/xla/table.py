@@ -10,13 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from ....core import dtypes
-
 LOWERINGS: dict[str, Callable[..., Any]] = {}
 TAKING_HALF: set[str] = set()  # the ops whose lowering takes half precision
-HALF = (dtypes.bfloat16.numpy, dtypes.float16.numpy)
 
 
 def lowering(*names: str, half: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -28,20 +23,3 @@ def lowering(*names: str, half: bool = False) -> Callable[[Callable[..., Any]], 
         return function
 
     return register
-
-
-def in_single(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """Wraps a kernel so that it computes half precision in float32 and rounds its results."""
-
-    def run(*arrays: Any, **attrs: Any) -> Any:
-        halves = [x.dtype for x in arrays if x.dtype in HALF]
-        if not halves:
-            return kernel(*arrays, **attrs)
-        result = kernel(*[x.astype(np.float32) if x.dtype in HALF else x for x in arrays], **attrs)
-
-        def rounded(y: Any) -> Any:
-            return y.astype(halves[0]) if y.dtype == np.float32 else y
-
-        return tuple(map(rounded, result)) if isinstance(result, tuple | list) else rounded(result)
-
-    return run
