@@ -235,7 +235,7 @@ Cotangent = Operand | IndexedSlices | PendingSum
 DEFERRED = frozenset({IndexedSlices, PendingHalves, PendingProduct, PendingSlices})
 
 
-def is_half(m: OpNamespace, g: Operand) -> bool:
+def is_half_precision(m: OpNamespace, g: Operand) -> bool:
     """Whether a cotangent has NumPy's half precision, whose sums are rounded once."""
     dtype = g.dtype if m is raw else g.dtype.numpy if m is ops else None
     return dtype in HALF

@@ -19,7 +19,7 @@ from ..registry.cotangents import (
     PendingSum,
     accumulate,
     combined,
-    is_half,
+    is_half_precision,
     materialize,
     zeros,
 )
@@ -141,7 +141,7 @@ def joined(m: Namespace | DeviceOps, before: Any, gp: Any, position: int, owned:
         return combined(m, before, gp, position in owned)
     if position in owned:
         return accumulate(m, before, gp)
-    if is_half(m, before):
+    if is_half_precision(m, before):
         return PendingHalves(m, before, gp)
     total = add(before, gp)
     if m.is_bare:
