@@ -28,7 +28,7 @@ REFERENCES = Path(__file__).parents[1] / "data" / "range_ends.txt.gz"
 ROUNDINGS = 32.0
 # Ops whose derivatives are computed from their output, as in TensorFlow: they lose all digits where the output is
 # saturated. Errors are measured against 1 instead of the derivative.
-FROM_OUTPUT = {"tanh", "sigmoid", "elu", "selu", "tan", "softplus", "log_sigmoid", "silu", "gelu", "gelu_tanh"}
+FROM_OUTPUT = {"tanh", "sigmoid", "elu", "selu", "tan", "softplus", "log_sigmoid", "silu"}
 # Derivatives that are differences of functions with the magnitude of the op's own value, or quotients of small numbers,
 # and the point around which they are.
 DIFFERENCES = {
@@ -37,8 +37,6 @@ DIFFERENCES = {
 }  # fmt: skip
 # Derivatives that amplify a rounding error of y: 1 / cosh(y) by |y|, exp(y²) by 2 y².
 INEXACT = {"asinh": 710.0, "erfinv": 200.0, "erfcinv": 1500.0, "ndtri": 1500.0}
-# Computed as 1 + erf(x) for float32 in a function, as in TensorFlow: an error of 1 times x for low x.
-BESIDE_ONE = {"gelu": 16.0, "ndtr": 1.0}
 BY_PARTS = {"log1p", "expm1"}
 # In float64: the derivative with respect to a, by quadrature; the densities, which are exponentials of large
 # logarithms; SciPy's igammac.
@@ -125,19 +123,19 @@ def mode_of(seed: int, count: int) -> str:
     return modes[(index + repetition) % len(modes)]
 
 
-def compare(kind: str, name: str, dtype: str, mode: str, rng: random.Random) -> list[str]:
-    """Reports every result that is not exact within the accuracy of the dtype and the op."""
+def compare(kind: str, name: str, dtype: str, mode: str, rng: random.Random, least: int = 0) -> list[str]:
+    """Reports every result of `least` numbers or more that is not exact within the accuracy of the dtype and the op."""
     points = references()[kind, name]
     points = points.at(np.logical_and.reduce([representable(x, dtype, mode) for x in points.arguments]))
     count = len(points.arguments[0])
     if not count:
         return []
     # A kernel may use another formula for many numbers, and another loop for strided numbers.
-    copies = -(-4096 // count) if rng.random() < 0.2 else 1
-    order = rng.sample(range(count), count) * copies
-    points = points.at(order)
-    gap = rng.choice([1, 1, 2])
-    arrays = [np.repeat(x.astype(getattr(tf, dtype).as_numpy_dtype), gap)[::gap] for x in points.arguments]
+    copies = -(-(least or (4096 if rng.random() < 0.2 else 1)) // count)
+    points = points.at(rng.sample(range(count), count))
+    gap = rng.choice([1, 1, 2]) if not least else 1
+    numbers = [x.astype(getattr(tf, dtype).as_numpy_dtype) for x in points.arguments]
+    arrays = [np.repeat(np.tile(x, copies), gap)[::gap] for x in numbers]
     wanted = [exact is not None for exact in points.exact]
     results = _run(name, arrays, mode, wanted, second=kind == "real")
     title, found = f"{mode} {dtype} {name}", []
@@ -145,13 +143,13 @@ def compare(kind: str, name: str, dtype: str, mode: str, rng: random.Random) -> 
         for result, got in enumerate(results):
             if got is None:
                 continue
-            wrong = np.flatnonzero(~_agree(name, COMPLEX_DTYPES.get(dtype, dtype), mode, result, got, points))
-            for i in wrong[wrong < count]:
-                arguments = ", ".join(repr(x[i].item()) for x in points.arguments)
-                exact = points.exact[result][i].astype(complex if kind == "complex" else float).item()
-                found.append(f"{title}({arguments}), result {result}: {got[i].item()!r}, expected {exact!r}")
-            if len(wrong) and wrong[0] >= count:
-                found.append(f"{title}, result {result}: wrong at {wrong[:5]}, right where the same argument was first")
+            # Most copies have the same bits: a kernel treats only the last numbers of an array in another way.
+            for values in {y.tobytes(): y for y in got.reshape(copies, count)}.values():
+                right = _agree(name, COMPLEX_DTYPES.get(dtype, dtype), mode, result, values, points)
+                for i in np.flatnonzero(~right):
+                    arguments = ", ".join(repr(x[i].item()) for x in points.arguments)
+                    exact = points.exact[result][i].astype(complex if kind == "complex" else float).item()
+                    found.append(f"{title}({arguments}), result {result}: {values[i].item()!r}, expected {exact!r}")
     return found[:20]
 
 
@@ -229,8 +227,6 @@ def _agree(name: str, dtype: str, mode: str, order: int, got: Any, points: Point
         allowed = allowed + of_size * size + 1024 * smallest + of_one
     if mode == "xla" and name.startswith("bessel_k"):
         exempt |= abs(exact) > largest / 8  # JAX's overflow slightly early
-    if mode == "function" and dtype == "float32" and name in BESIDE_ONE and not order:
-        allowed = allowed + epsilon * BESIDE_ONE[name]
     if mode == "xla" and name == "pow" and order == 2:
         allowed = allowed + np.where(value < smallest, 1024 * smallest, 0)  # a**b, subnormal, times log(a)
     overflow = abs(exact) + allowed > largest

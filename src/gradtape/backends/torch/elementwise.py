@@ -19,15 +19,16 @@ _Formula = Any
 
 # float16, float32, float64: NumPy's loops over float16 take several times as long as PyTorch's.
 DTYPES = "efd"
-# Python's operators accept a number as either operand. `sign` is missing, because PyTorch's is 0 for NaN, and `where`,
-# because PyTorch's takes eight times as long as NumPy's multiplication by the mask's bits.
+# Python's operators accept a number as either operand; that of a division multiplies a number by the reciprocal, which
+# is infinite for subnormal numbers. `sign` is missing, because PyTorch's is 0 for NaN, and `where`, because PyTorch's
+# takes eight times as long as NumPy's multiplication by the mask's bits.
 _OPERATORS: dict[Any, Callable[..., Any]] = {
-    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
+    np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
     np.negative: operator.neg, np.absolute: operator.abs, np.greater: operator.gt, np.less: operator.lt,
     np.greater_equal: operator.ge, np.less_equal: operator.le, np.equal: operator.eq, np.not_equal: operator.ne,
 }  # fmt: skip
 _FUNCTIONS = frozenset(
-    "exp expm1 exp2 log log1p log2 log10 sqrt square reciprocal sin cos tan arcsin arccos arctan sinh cosh tanh "
+    "divide exp expm1 exp2 log log1p log2 log10 sqrt square reciprocal sin cos tan arcsin arccos arctan sinh cosh tanh "
     "arcsinh arccosh arctanh arctan2 floor ceil rint trunc hypot maximum minimum isnan isfinite isinf logical_and "
     "logical_or logical_not".split()
 )
@@ -81,14 +82,28 @@ def _erf(x: Any) -> Any:
 
 
 def _gelu(x: Any) -> Any:
-    """PyTorch's fused kernel, which is NaN for infinity: gives it the largest number, and subtracts -inf from that."""
+    """PyTorch's fused kernel, which doubles `x` first and is NaN for infinity: the rest above a quarter is added."""
     t = torch()
-    if x.is_cpu:  # a GPU would wait for the answer
-        y = t.nn.functional.gelu(x)
+    finite = x.clamp(max=t.finfo(x.dtype).max / 4)
+    return t.nn.functional.gelu(finite).sub_(finite.sub_(x))
+
+
+def _with_large(name: str) -> Callable[..., Any]:
+    """Returns PyTorch's cosh or sinh, corrected where the exponential overflows and the result, half of it, does not.
+
+    The square of the exponential's root is half a digit less accurate.
+    """
+    function = getattr(torch(), name)
+
+    def corrected(x: Any) -> Any:
+        y = function(x)
         if math.isfinite(y.sum().item()):
             return y
-    finite = x.clamp(max=t.finfo(x.dtype).max)
-    return t.nn.functional.gelu(finite).sub_(finite.sub_(x))
+        root = x.abs().mul_(0.5).exp_()
+        large = (0.5 * root).mul_(root)
+        return torch().where(y.isinf(), large.copysign_(y), y)
+
+    return corrected
 
 
 def _sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
@@ -97,8 +112,57 @@ def _sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     return loss.add_(logits.abs().neg_().exp_().log1p_())
 
 
-# Kernels of several steps for the host: a GPU computes the formula in one launch.
-_IN_STEPS = {"sigmoid_cross_entropy": _sigmoid_cross_entropy}
+_GELU_SLOPE = math.sqrt(2 / math.pi)
+_GELU_BEND = 0.044715 * _GELU_SLOPE
+
+
+def _half_erfc(x: Any) -> Any:
+    """The standard normal CDF. PyTorch's gelu has 1 + erf(x) instead, which is 4% off at -5."""
+    return torch().erfc(x * -math.sqrt(0.5)).mul_(0.5)
+
+
+def _gelu_by_erfc(x: Any) -> Any:
+    return _half_erfc(x).mul_(x)
+
+
+def _gelu_vjp_by_erfc(g: Any, x: Any) -> Any:
+    bell = (x * x).mul_(-0.5).exp_().mul_(x)
+    return _half_erfc(x).add_(bell, alpha=math.sqrt(0.5 / math.pi)).mul_(g)
+
+
+def _gelu_tanh_by_sigmoid(x: Any) -> Any:
+    """x sigmoid(2u) as in `ops/elementwise/activations.py`; PyTorch's x (1 + tanh u) / 2 is 30% off at -5."""
+    square = (x * x).clamp_(max=900.0)
+    return square.mul_(2 * _GELU_BEND).add_(2 * _GELU_SLOPE).mul_(x).sigmoid_().mul_(x)
+
+
+def _gelu_tanh_vjp_by_sigmoid(g: Any, x: Any) -> Any:
+    square = (x * x).clamp_(max=900.0)
+    share = (square * (2 * _GELU_BEND)).add_(2 * _GELU_SLOPE).mul_(x).sigmoid_()
+    change = square.mul_(6 * _GELU_BEND).add_(2 * _GELU_SLOPE).mul_(x)
+    return change.mul_(1 - share).add_(1).mul_(share).mul_(g)
+
+
+def _in_single(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps a function of several steps to compute float16 in float32."""
+
+    def run(*given: Any) -> Any:
+        dtype = given[-1].dtype
+        if dtype is not torch().float16:
+            return function(*given)
+        return function(*[x.float() for x in given]).to(dtype)
+
+    return run
+
+
+# Kernels of several steps for the host: a GPU computes the formula, or PyTorch's fused kernel, in one launch.
+_IN_STEPS = {
+    "gelu": _in_single(_gelu_by_erfc), "gelu_tanh": _in_single(_gelu_tanh_by_sigmoid),
+    "sigmoid_cross_entropy": _sigmoid_cross_entropy,
+}  # fmt: skip
+_VJPS_IN_STEPS = {
+    "gelu": _in_single(_gelu_vjp_by_erfc), "gelu_tanh": _in_single(_gelu_tanh_vjp_by_sigmoid),
+}  # fmt: skip
 
 
 def _zero_where(g: Any, product: Any) -> Any:
@@ -130,12 +194,7 @@ def _relu_vjp(g: Any, y: Any) -> Any:
 
 def _gelu_tanh_vjp(g: Any, x: Any) -> Any:
     """Clamps `x`, whose cube may be infinite: beyond 30 the slope is 0 or 1. It is NaN for infinity, like the rule."""
-    backward = aten("gelu_backward")
-    if x.is_cpu:  # a GPU would wait for the answer
-        slopes = backward(g, x, approximate="tanh")
-        if math.isfinite(slopes.sum().item()):
-            return slopes
-    return backward(g, x.clamp(-30, 30), approximate="tanh").add_(x - x)
+    return aten("gelu_backward")(g, x.clamp(-30, 30), approximate="tanh").add_(x - x)
 
 
 def _log_sigmoid_vjp(g: Any, x: Any) -> Any:
@@ -191,7 +250,7 @@ def forward_kernel(name: str, formula: _Formula, arity: int) -> Callable[..., An
     """
     if name in _SLOWER_ON_HOST or (name in _SLOWER_UNLESS_HALF and not _is_half(formula)) or not can_import():
         return None
-    function = fused_kernels().get(name) or _IN_STEPS.get(name) or compile_steps(formula)
+    function = _IN_STEPS.get(name) or fused_kernels().get(name) or compile_steps(formula)
     if function is _erf and formula is not None and formula.inputs[0].dtype == np.float32:
         return None  # NumPy computes it in half of the time
     return None if function is None else on_arrays(function, arity)
@@ -206,7 +265,8 @@ def vjp_kernel(name: str, residuals: tuple[str, ...], formula: _Formula) -> Call
     if (name in _SLOWER_VJPS_UNLESS_HALF and not _is_half(formula)) or not can_import():
         return None
     names, fused = fused_vjps().get(name, ((), None))
-    function = fused if fused is not None and names == residuals else compile_steps(formula)
+    function = _VJPS_IN_STEPS.get(name) or (fused if fused is not None and names == residuals else None)
+    function = function or compile_steps(formula)
     return None if function is None else on_arrays(function, 1 + len(residuals))
 
 
@@ -261,6 +321,8 @@ def _function(step: Any) -> Callable[..., Any] | None:
     if step.attrs:
         return None
     name = step.function.__name__
+    if name in ("sinh", "cosh"):
+        return _with_large(name)
     return getattr(torch(), RENAMED.get(name, name)) if name in _FUNCTIONS else _OPERATORS.get(step.function)
 
 
