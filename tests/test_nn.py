@@ -177,7 +177,7 @@ def test_convolution_of_a_view_whose_single_channel_has_any_step(rng):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("size", [9, 1000])
+@pytest.mark.parametrize("size", [9, 1000, 40_000])
 def test_gelu_is_accurate_in_relation_to_itself_far_below_zero(size):
     x = np.linspace(-12, 5, size).astype(np.float32)
     double = x.astype(np.float64)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..tuning import LARGE, SHORT_ROWS, TORCH_ARITHMETIC, TORCH_DERIVATIVES, TORCH_FORMULAS, TORCH_FUNCTIONS
+from .host_kernels import WITH_RESIDUALS, HostKernel
 from .library import IS_ENABLED, RENAMED, aten, can_import, on_arrays, torch
 
 # A symbolic trace of an elementwise function: `Formula` in `engine/registry/formula.py`, a layer above; or None.
@@ -125,22 +126,52 @@ def _gelu_by_erfc(x: Any) -> Any:
     return _half_erfc(x).mul_(x)
 
 
-def _gelu_vjp_by_erfc(g: Any, x: Any) -> Any:
-    bell = (x * x).mul_(-0.5).exp_().mul_(x)
-    return _half_erfc(x).add_(bell, alpha=math.sqrt(0.5 / math.pi)).mul_(g)
+def _gelu_slope(x: Any, share: Any) -> Any:
+    bell = (x * x).mul_(-0.5).exp_()
+    return torch().addcmul(share, bell, x, value=math.sqrt(0.5 / math.pi), out=bell)
+
+
+def _gelu_share(square: Any, x: Any) -> Any:
+    """sigmoid(2u) as in `ops/elementwise/activations.py`; PyTorch's gelu has (1 + tanh u) / 2, which is 30% off at -5.
+
+    Takes x², at most 900.
+    """
+    return (square * (2 * _GELU_BEND)).add_(2 * _GELU_SLOPE).mul_(x).sigmoid_()
 
 
 def _gelu_tanh_by_sigmoid(x: Any) -> Any:
-    """x sigmoid(2u) as in `ops/elementwise/activations.py`; PyTorch's x (1 + tanh u) / 2 is 30% off at -5."""
+    return _gelu_share((x * x).clamp_(max=900.0), x).mul_(x)
+
+
+def _gelu_tanh_slope(x: Any, square: Any, share: Any) -> Any:
+    change = square.mul_(6 * _GELU_BEND).add_(2 * _GELU_SLOPE).mul_(x)
+    return change.mul_(1 - share).add_(1).mul_(share)
+
+
+def _gelu_with_slope(t: Any, x: Any) -> Any:
+    share = _half_erfc(x)
+    slope = _gelu_slope(x, share)
+    return share.mul_(x), slope.numpy()
+
+
+def _gelu_tanh_with_slope(t: Any, x: Any) -> Any:
     square = (x * x).clamp_(max=900.0)
-    return square.mul_(2 * _GELU_BEND).add_(2 * _GELU_SLOPE).mul_(x).sigmoid_().mul_(x)
+    share = _gelu_share(square, x)
+    slope = _gelu_tanh_slope(x, square, share)
+    return share.mul_(x), slope.numpy()
+
+
+def _gelu_vjp_by_erfc(g: Any, x: Any) -> Any:
+    return _gelu_slope(x, _half_erfc(x)).mul_(g)
 
 
 def _gelu_tanh_vjp_by_sigmoid(g: Any, x: Any) -> Any:
     square = (x * x).clamp_(max=900.0)
-    share = (square * (2 * _GELU_BEND)).add_(2 * _GELU_SLOPE).mul_(x).sigmoid_()
-    change = square.mul_(6 * _GELU_BEND).add_(2 * _GELU_SLOPE).mul_(x)
-    return change.mul_(1 - share).add_(1).mul_(share).mul_(g)
+    return _gelu_tanh_slope(x, square, _gelu_share(square, x)).mul_(g)
+
+
+WITH_RESIDUALS["gelu"] = HostKernel(_gelu_with_slope, TORCH_FORMULAS, 0, "f")
+WITH_RESIDUALS["gelu_tanh"] = HostKernel(_gelu_tanh_with_slope, TORCH_FORMULAS, 0, "f")
 
 
 def _in_single(function: Callable[..., Any]) -> Callable[..., Any]:
