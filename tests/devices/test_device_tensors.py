@@ -8,6 +8,7 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 from stand_in import MODULE, on_host, replace_kernels
 
 import gradtape as tf
@@ -302,3 +303,14 @@ def test_a_device_fills_tensors_itself(gpu, monkeypatch, dtype):
         x = create((3, 2), dtype)
         assert x.device == MODULE.device
         np.testing.assert_array_equal(x.numpy(), np.full((3, 2), value, dtype.as_numpy_dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "complex64", "bool"])
+def test_views_are_passed_to_other_libraries(gpu, dtype):
+    x = tf.cast(tf.reshape(tf.range(6.0), [2, 3]), dtype)
+    views = [x, x[::-1], tf.transpose(x), tf.broadcast_to(x[:, :1], [2, 3]), x[:, 1:], x[:, ::2], x[1, 2], x[:0]]
+    views += [tf.math.conj(x)] if dtype == "complex64" else []
+    for y in views:
+        other = torch.from_dlpack(y)
+        assert other.shape == y.shape
+        assert other.to(torch.complex64).tolist() == tf.cast(y, tf.complex64).numpy().tolist()

@@ -82,6 +82,10 @@ class ArrayModule:
         """Whether the library has arrays of NumPy's `dtype`; values of others stay on the host."""
         return dtype.kind != "O"
 
+    def shared(self, array: Any) -> Any:
+        """Returns the array, or a copy, with memory that any other library can use."""
+        return array
+
     def scalar(self, value: Any) -> Any:
         """Returns a string, or a NumPy scalar that an elementwise kernel takes beside arrays, in the library's form."""
         return value

@@ -1,7 +1,11 @@
 """DLPack: zero-copy exchange of arrays with other libraries.
 
-NumPy does the work. NumPy has no bfloat16 but DLPack does: a bfloat16 array is exported as one of 16-bit integers, and
-the type code in the capsule is then patched.
+NumPy does the work. It has no bfloat16 and float8, but DLPack does: such an array is exported as one of unsigned
+integers, and the type code in the capsule is then patched.
+
+The memory of a tensor is exported itself where every consumer reads it right and none can change another element by
+writing to one. PyTorch ends the process for negative strides and ignores that memory is read-only, and consumers of
+unversioned capsules, such as JAX, expect the elements without gaps. Other arrays are exported as copies.
 """
 
 from __future__ import annotations
@@ -16,7 +20,16 @@ from . import dtypes, errors
 CPU = 1  # DLPack's device type codes
 CUDA = 2
 _DEVICE_AT, _KIND_AT = 8, 20  # offsets in a DLManagedTensor: after the data pointer; after the device and the rank
-_UINT, _BFLOAT = 1, 4  # DLPack's type codes
+_UINT = 1  # DLPack's type code of unsigned integers
+# Those of the dtypes that NumPy does not export.
+_NARROW = {
+    dtype.numpy: code
+    for dtype, code in (
+        (dtypes.bfloat16, 4), (dtypes.float8_e4m3b11fnuz, 9), (dtypes.float8_e4m3fn, 10), (dtypes.float8_e4m3fnuz, 11),
+        (dtypes.float8_e5m2, 12), (dtypes.float8_e5m2fnuz, 13),
+    )
+}  # fmt: skip
+_NARROW_DTYPES = {code: dtype for dtype, code in _NARROW.items()}
 
 _name_of = ctypes.pythonapi.PyCapsule_GetName
 _name_of.argtypes, _name_of.restype = [ctypes.py_object], ctypes.c_char_p
@@ -28,13 +41,37 @@ _Capsule = type(np.empty(0).__dlpack__())
 def exported(array: np.ndarray[Any, Any], **options: Any) -> Any:
     """Exports the array as a capsule; `options` are those of `__dlpack__`."""
     array = np.asarray(array)
-    if not array.flags.writeable and (options.get("max_version") is None or array.dtype == dtypes.bfloat16.numpy):
-        array = array.copy()  # an unversioned capsule has no read-only flag
-    if array.dtype == dtypes.bfloat16.numpy:
-        capsule = array.view(np.uint16).__dlpack__(**{**options, "max_version": None})
-        _kind_in(capsule).value = _BFLOAT
-        return capsule
-    return array.__dlpack__(**options)
+    code = _NARROW.get(array.dtype)
+    is_versioned = (options.get("max_version") or (0,))[0] >= 1 and code is None
+    if not _can_share(array, is_versioned):
+        if options.get("copy") is False:
+            raise BufferError("other libraries cannot share this tensor's memory: allow a copy, with copy=None")
+        array = array.copy()
+    if code is None:
+        return array.__dlpack__(**options)
+    capsule = array.view(f"u{array.itemsize}").__dlpack__(**{**options, "max_version": None})
+    _kind_in(capsule).value = code
+    return capsule
+
+
+def _can_share(array: np.ndarray[Any, Any], is_versioned: bool) -> bool:
+    """Whether any consumer can use the memory of an array as it is."""
+    flags = array.flags
+    if not (flags.writeable and flags.aligned and array.size):
+        return False
+    if is_versioned:
+        return all(stride > 0 and stride % array.itemsize == 0 for stride in array.strides)
+    return _is_compact(array)
+
+
+def _is_compact(array: np.ndarray[Any, Any]) -> bool:
+    """Whether the elements follow each other without gaps, in any order of the axes."""
+    size = array.itemsize
+    for stride, n in sorted(zip(array.strides, array.shape, strict=True)):
+        if stride != size and (n > 1 or stride < 0):
+            return False
+        size *= n
+    return True
 
 
 def imported(capsule: object) -> Any:
@@ -45,11 +82,11 @@ def imported(capsule: object) -> Any:
             f"The DLPack tensor is in the memory of a device, DLPack's kind {device}, that gradtape does not use here. "
             "Bring it to the host first"
         )
-    is_bfloat = kind.value == _BFLOAT
-    if is_bfloat:
+    narrow = _NARROW_DTYPES.get(kind.value)
+    if narrow is not None:
         kind.value = _UINT
     array = np.from_dlpack(_Held(capsule))
-    return array.view(dtypes.bfloat16.numpy) if is_bfloat else array
+    return array if narrow is None else array.view(narrow)
 
 
 def device_of(capsule: object) -> int:

@@ -115,6 +115,11 @@ class TorchModule(ArrayModule):
     def scalar(self, value: Any) -> Any:
         return from_host(np.asarray(value), _HOST) if value.dtype in FROM_NUMPY else value
 
+    def shared(self, array: Any) -> Any:
+        array = array.resolve_conj().resolve_neg()
+        order = sorted(range(array.ndim), key=array.stride, reverse=True)
+        return array if array.permute(order).is_contiguous() else array.contiguous()  # without gaps and repetitions
+
     def copy(self, array: Any) -> Any:
         return array.clone()
 

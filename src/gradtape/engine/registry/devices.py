@@ -142,7 +142,7 @@ class DeviceTensor(Tensor):
     def __dlpack__(self, **options: Any) -> Any:
         if self.tracer is not None:
             dispatch.escaped(self, "DLPack")
-        return self.buffer.__dlpack__(**options)
+        return self.module.shared(self.buffer).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.buffer.__dlpack_device__()
