@@ -61,7 +61,7 @@ test-pythons:  ## Runs the quick tests with every other Python that is installed
 		mkdir -p .pythons && $(MAKE) --no-print-directory test-quick PYTHON=$$python VENV=.pythons/$$version || exit 1; done
 
 test-gpu: $(VENV)/.test  ## Runs the device tests on a GPU; requires one, and PyTorch with CUDA (`pip install '.[torch]'`)
-	GRADTAPE_TEST_DEVICE=gpu $(RUN) -m pytest -q tests/devices
+	GRADTAPE_TEST_DEVICE=gpu $(RUN) -m pytest -n auto --maxprocesses 12 --dist worksteal -q tests/devices
 
 # PyTorch's threads spin while they wait, which would take the cores from the other worker.
 test-torch: .torch/.installed  ## Runs the tests of ops and kernels with PyTorch installed, in a separate virtual environment
