@@ -200,9 +200,9 @@ _UNARY = {
     _ANYWHERE: (
         "math.abs", "math.atan", "math.asinh", "math.cos", "math.cosh", "math.erf", "math.erfc", "math.exp",
         "math.expm1", "math.sigmoid", "math.log_sigmoid", "math.sin", "math.sinh", "math.square", "math.tanh",
-        "math.softplus", "math.softsign", "math.bessel_i0", "math.bessel_i0e", "math.bessel_i1", "math.bessel_i1e", "math.special.dawsn",
-        "math.special.fresnel_sin", "math.special.fresnel_cos", "math.floor", "math.rint", "math.sign",
-        "nn.elu", "nn.gelu", "nn.leaky_relu", "nn.relu", "nn.relu6", "nn.selu", "nn.silu", "nn.crelu",
+        "math.softplus", "math.softsign", "math.bessel_i0", "math.bessel_i0e", "math.bessel_i1", "math.bessel_i1e",
+        "math.special.dawsn", "math.special.fresnel_sin", "math.special.fresnel_cos", "math.floor", "math.rint",
+        "math.sign", "nn.elu", "nn.gelu", "nn.leaky_relu", "nn.relu", "nn.relu6", "nn.selu", "nn.silu", "nn.crelu",
         "keras.activations.mish", "keras.activations.hard_sigmoid", "keras.activations.exponential",
     ),
     _UNIT: ("math.acos", "math.asin", "math.atanh", "math.erfinv", "math.tan"),
