@@ -4,11 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
+import torch
 from stand_in import MODULE, ON_GPU, on_host, replace_kernels
 
 import gradtape as tf
 from gradtape import ops
 from gradtape.backends.arrays import combine_at, search_rows
+from gradtape.backends.torch import library, windows
 from gradtape.core.tensor import Tensor
 from gradtape.engine.registry.devices import DeviceTensor, ops_of, send_to_device
 from gradtape.engine.registry.op import registry
@@ -194,6 +196,56 @@ def test_pooling_of_any_geometry():
         _assert_same_on_device(registry["max_pool_pick"], x, place, **attrs)
         _assert_same_on_device(registry["window_sum"], x, **attrs)
         _assert_same_on_device(registry["window_spread"], g, size=space, **attrs)
+
+
+@pytest.mark.parametrize("pool", [tf.nn.max_pool1d, tf.nn.max_pool3d])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_maxima_of_halves_are_padded(gpu, pool, dtype):
+    shape = (1, 5, 3) if pool is tf.nn.max_pool1d else (1, 5, 4, 3, 2)
+    x = tf.cast(-1.0 - np.arange(np.prod(shape)).reshape(shape), dtype)
+    there = pool(x, 3, 2, "SAME")
+    with tf.device("/CPU:0"):
+        assert there.numpy().tolist() == pool(x.cpu(), 3, 2, "SAME").numpy().tolist()
+
+
+class OnCuda(torch.Tensor):
+    """A tensor on the CPU that kernels take for one on CUDA."""
+
+    is_cuda = True
+
+
+def test_a_kernel_of_cuda_that_ignores_paddings_is_not_given_any(monkeypatch):
+    def kernel(name):
+        def checked(g, image, window, strides, paddings, *options):
+            assert not any(paddings)
+            return function(g, image, window, strides, paddings, *options)
+
+        function = library.aten(name)
+        return checked
+
+    monkeypatch.setattr(windows, "aten", kernel)
+    for rng, space, sizes, window, attrs in itertools.islice(_geometries(), 60):
+        g = rng.normal(size=(2, *sizes, 3))
+        attrs = {**attrs, "window": window, "size": space}
+        y = windows._window_spread(torch, torch.from_numpy(g).as_subclass(OnCuda), **attrs)
+        if y is not None:
+            np.testing.assert_allclose(y.numpy(), registry["window_spread"].kernel(np, g, **attrs), rtol=1e-9)
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_maxima_of_one_channel_have_the_layout_that_cuda_supports(monkeypatch, channels):
+    layouts = []
+
+    def noted(image, *options):
+        layouts.append(image.stride(1) == 1)
+        return kernel(image, *options)
+
+    kernel = torch._C._nn.max_pool2d_with_indices
+    monkeypatch.setattr(torch._C._nn, "max_pool2d_with_indices", noted)
+    x = torch.zeros(2, 3, 3, channels)
+    attrs = {"window": (2, 2), "strides": (2, 2), "paddings": ((0, 0), (0, 0)), "dilations": (1, 1)}
+    windows._max_pool(torch, x, **attrs)
+    assert layouts == [channels > 1]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
