@@ -3,9 +3,9 @@
 NumPy does the work. It has no bfloat16 and float8, but DLPack does: such an array is exported as one of unsigned
 integers, and the type code in the capsule is then patched.
 
-The memory of a tensor is exported itself where every consumer reads it right and none can change another element by
-writing to one. PyTorch ends the process for negative strides and ignores that memory is read-only, and consumers of
-unversioned capsules, such as JAX, expect the elements without gaps. Other arrays are exported as copies.
+The memory of a tensor is shared where every consumer can read it, and where the array may be written; others are
+copied. PyTorch ends the process for negative strides and ignores that memory is read-only. Consumers of unversioned
+capsules, such as JAX, expect elements without gaps.
 """
 
 from __future__ import annotations

@@ -214,17 +214,17 @@ def _conv_input_vjp(
 
 @lru_cache(maxsize=256)
 def _pooling(window: Axes, strides: Axes, paddings: Any, dilations: Axes, is_padded: bool = False) -> tuple[Any, Axes]:
-    """Returns the windows of a pooling, and its size along two axes; `is_padded` makes all padding `extra`."""
+    """Returns the windows of a pooling, and their size along two axes; with `is_padded`, all padding is `extra`."""
     most = tuple([0 if is_padded else n // 2 for n in window])
     windows = _Windows.of(strides, paddings, dilations, most)
     return windows, (1, *window) if windows is not None and windows.lacks_axis else window
 
 
 def _image_to_reduce(image: Any) -> Any:
-    """Returns the image of a maximum with another layout if it has one channel, for which several are the same memory.
+    """Returns the image of a maximum, with channels first if there is one channel: the memory is the same.
 
-    With channels last, CUDA's kernel for one window (PyTorch 2.11) keeps float64 values at an odd multiple of 4 bytes:
-    the error "misaligned address" ends the use of the GPU.
+    With channels last, CUDA's kernel (PyTorch 2.11) keeps the float64 value of a single window at an odd multiple of 4
+    bytes: the error "misaligned address" ends the use of the GPU.
     """
     return image.view(image.shape) if image.shape[1] == 1 else image
 
@@ -266,7 +266,7 @@ def _window_sum(t: Any, x: Any, *, window: Axes, strides: Axes, paddings: Any, d
 
 @kernel("window_spread", TORCH_WINDOW_SUMS)
 def _window_spread(t: Any, x: Any, *, size: Axes, window: Axes, strides: Axes, paddings: Any, dilations: Axes) -> Any:
-    # With channels last, CUDA's kernel ignores the padding that it is told (PyTorch 2.13): the image contains it.
+    # With channels last, CUDA's kernel ignores the padding that it is given (PyTorch 2.11): the image contains it.
     windows, window = _pooling(window, strides, paddings, dilations, is_padded=x.is_cuda)
     if windows is None or not x.numel() or max(dilations) > 1:
         return None
