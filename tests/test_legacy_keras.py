@@ -642,7 +642,7 @@ def test_lists_and_dicts_of_layers_are_shared_with_the_program(numbers):
 
         scaled = Scaled()
         scaled(x)
-        found += [[w.name.split("/")[-1] for w in scaled.trainable_weights] == ["kernel:0", "bias:0", "scale:0"]]
+        found += [[w.name.split("/")[-1] for w in scaled.parts.weights] == ["kernel:0", "bias:0", "scale:0"]]
         print(*map(float, found))
         """
     )
