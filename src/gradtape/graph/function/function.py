@@ -428,12 +428,36 @@ class Function:
         return sum(concrete.is_traced for concrete in self._here()._concretes.values())
 
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
-        """Not available: print the graph instead."""
+        """Return a function from a stage of the compilation to the program that XLA runs for these arguments.
+
+        Stages are "hlo", "hlo_serialized", "optimized_hlo", "optimized_hlo_serialized",
+        "optimized_hlo_proto_serialized", "optimized_hlo_dot", "stablehlo" and "stablehlo_serialized".
+
+        >>> import gradtape as tf
+        >>> f = tf.function(lambda x: x + 1.0, jit_compile=True)
+        >>> f.experimental_get_compiler_ir(tf.constant(1.0))(stage="hlo").startswith("HloModule")
+        True
+        """
         if not self._options[1]:
             raise ValueError("Compiler IR can only be returned for functions marked with 'jit_compile=True'")
-        raise NotImplementedError(
-            "gradtape has no access to the compiler's form of a function. Print `get_concrete_function(...).graph`"
-        )
+        concrete = self.get_concrete_function(*args, **kwargs)
+        if not all(spec.shape.is_fully_defined() for spec in concrete.inputs):
+            raise ValueError(f"Only support static input shape but got inputs = {concrete.inputs}")
+
+        def compiler_ir(stage: str = "hlo", device_name: str | None = None, platform_name: str | None = None) -> Any:
+            from ..executors.xla import compiler_ir as xla
+
+            if device_name is not None and platform_name is not None:
+                raise ValueError("device_name and platform_name cannot be provided at the same time.")
+            xla.check_stage(stage)
+            platform = platform_name
+            if device_name is not None:
+                platform = xla.platform_of(device_name)
+            elif platform_name is not None:
+                xla.check_platform(platform_name)
+            return xla.compiler_ir(concrete._traced().graph, stage, platform)
+
+        return compiler_ir
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         if instance is None:

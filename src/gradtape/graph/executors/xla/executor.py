@@ -236,8 +236,36 @@ class XlaProgram:
         self._compiled, self.on_host, self.peak = compiled, compiled.on_host, compiled.peak
         return compiled
 
+    def lowered(self) -> tuple[Any, Callable[[], Any]]:
+        """Return the program as JAX's `Lowered`, and a function that compiles it."""
+        import jax
+
+        check_process()
+        self._jax = jax
+        lowered = self._lowered(self.graph, self._placement).lowered
+        return lowered, lambda: lowered.compile(options(self.graph, jax.default_backend()))
+
     def _built(self, graph: Graph, placement: Placement | None) -> _Compiled:
         """Compile the graph with XLA."""
+        jax = self._jax
+        lowered, lowering, draws, donated, checked, large = self._lowered(graph, placement)
+        with jax.enable_x64(True):
+            put = jax.device_put if placement is None else placement.copied
+            constants = [put(v.constant) for v in large]
+            compiled = lowered.compile(options(graph, jax.default_backend()))
+        memory = compiled.memory_analysis()
+        peak = memory and int(memory.temp_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes)
+        call = compiled if placement is None else lambda *arrays: jax.tree.leaves(compiled(*arrays))
+        on_host = tuple(dict.fromkeys(lowering.on_host))
+        may_fail = checked or bool(on_host)
+        wide = any(v.dtype.real_dtype.size == 8 for v in graph.inputs) or bool(draws or on_host)
+        alone = placement is None and not (wide or may_fail or graph.variables or graph.updates or constants)
+        return _Compiled(
+            call, lowering, draws, constants, donated, checked, peak, placement, on_host, may_fail, wide, alone
+        )
+
+    def _lowered(self, graph: Graph, placement: Placement | None) -> _Lowered:
+        """Lower the graph to XLA's operations."""
         from .lowering import Lowering
 
         jax = self._jax
@@ -264,20 +292,18 @@ class XlaProgram:
                 if not ((checked or lowering.on_host) and donated):
                     break
                 donated = []  # without donation, variables keep their values if the run fails
-            put = jax.device_put if placement is None else placement.copied
-            constants = [put(v.constant) for v in large]
-            compiled = traced.lower().compile(options(graph, jax.default_backend()))
-        memory = compiled.memory_analysis()
-        peak = memory and int(memory.temp_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes)
-        call = compiled if placement is None else lambda *arrays: jax.tree.leaves(compiled(*arrays))
-        on_host = tuple(dict.fromkeys(lowering.on_host))
-        may_fail = checked or bool(on_host)
-        wide = any(v.dtype.real_dtype.size == 8 for v in graph.inputs) or bool(draws or on_host)
-        alone = placement is None and not (wide or may_fail or graph.variables or graph.updates or constants)
-        return _Compiled(
-            call, lowering, draws, constants, bool(donated), checked, peak, placement, on_host, may_fail,
-            wide, alone
-        )  # fmt: skip
+            return _Lowered(traced.lower(), lowering, draws, bool(donated), checked, large)
+
+
+class _Lowered(NamedTuple):
+    """A lowered graph with what is needed to compile it; see `_Compiled`."""
+
+    lowered: Any  # JAX's
+    lowering: Any
+    draws: Sequence[Any]
+    takes_memory: bool
+    checked: bool
+    large: Sequence[Value]  # constants that are passed in
 
 
 class _Compiled(NamedTuple):
