@@ -24,6 +24,7 @@ from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor
 from ..engine.run.progress import reporting
 from ..state.archive import replacing
+from ..state.specs import TypeSpec
 from .records import frame_record, records
 from .structure import leaves
 
@@ -132,7 +133,10 @@ def read_specs(path: str) -> Any:
 
 def _decoded_specs(file: Path, data: bytes) -> Any:
     try:
-        return _codecs[0].decode_specs(data)
+        specs = _codecs[0].decode_specs(data)
+        if not all(isinstance(spec, TypeSpec) for spec in nest.flatten(specs, expand_composites=True)):
+            raise ValueError("it holds other values")
+        return specs
     except (wire.DecodeError, AttributeError, TypeError, ValueError, KeyError) as error:
         raise errors.DataLossError(f"{file} is not the element_spec of a dataset: {error}") from None
 
