@@ -88,8 +88,8 @@ def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
     return array
 
 
-# The first graphs have sizes that are small odd primes, which tell open sizes from each other and from constants. A
-# program that fits these alone may be wrong for others: for each of them, `(n - 1) / 2` is `n // 2`.
+# The sizes of the first graphs are small odd primes, which tell open sizes from each other and from constants. A program
+# that fits these alone may be wrong for others: for odd sizes, `(n - 1) / 2` is `n // 2`.
 
 
 def further_probes(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) -> list[Run]:
@@ -102,7 +102,8 @@ def further_probes(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) -
         numbers = [[], []] if _is_open(sizes, runs) else []
     free = [_free(runs, 2, dims) for dims in ((6, 4, 8, 2, 4), (8, 9, 2, 3, 2))]
     others = [6, 30, 7]
-    return [Run(sizes.row(row), _further_values(values, others[i], i), free[i % 2]) for i, row in enumerate(numbers)]
+    return [Run(sizes.row(row), _further_values(values, others[i], 10 + i), free[i % 2])
+            for i, row in enumerate(numbers)]  # fmt: skip
 
 
 def held_out_runs(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) -> list[list[Run]]:
@@ -118,7 +119,7 @@ def held_out_runs(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) ->
     for i, row in enumerate(numbers):
         free = _free(runs, i % 4, (9, 4, 1, 6, 2))
         own = _further_values(values, (1, 2, 12, 17)[i % 4], 20 + i)
-        chosen = [(40, i), own] if isinstance(own, str) else [own]
+        chosen = [(40, i), own] if isinstance(own, str) else [own]  # random values first: ones hide a wrong slice
         found.append([Run(sizes.row(row), one, free) for one in chosen])
     return found
 
