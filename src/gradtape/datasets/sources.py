@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import glob
 import itertools
 import os
@@ -380,8 +381,14 @@ class Sources(Pipeline):
         return cls("_VariantDataset", lambda: map(copy_for_reader, elements), lambda _: specs, len(elements))
 
 
-def text_lines(dataset: type[_Self], filenames: Any, compression_type: str | None) -> _Self:
-    """Creates a dataset of the lines of text files, without line ends."""
+def text_lines(
+    dataset: type[_Self], filenames: Any, compression_type: str | None, num_parallel_reads: int | None = None
+) -> _Self:
+    """Creates a dataset of the lines of text files, without line ends; `num_parallel_reads` files are interleaved."""
+    if num_parallel_reads is not None:
+        files = filenames if isinstance(filenames, Pipeline) else dataset.from_tensor_slices(file_names(filenames))
+        read = functools.partial(text_lines, dataset, compression_type=compression_type)
+        return files.interleave(read, cycle_length=num_parallel_reads)  # type: ignore[attr-defined, no-any-return]
     if isinstance(filenames, Pipeline):
         return filenames.flat_map(lambda names: text_lines(dataset, names, compression_type))  # type: ignore[attr-defined, no-any-return]
     names = [os.fsdecode(name) for name in file_names(filenames).array.tolist()]

@@ -15,6 +15,7 @@ from ...core.type_hints import DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integer, integers, to_array, to_shape, to_tensor, to_tensors, with_default
 from ...engine.run.dispatch import register_created, thread
 from ...engine.run.namespace import ops
+from ..namespace import resolve
 
 NAMESPACES = ("linalg", "")
 __all__ = ["eye", "fill", "linspace", "one_hot", "ones", "ones_like", "range", "zeros", "zeros_like"]
@@ -32,7 +33,7 @@ def zeros(
     >>> tf.zeros([2, 3], tf.int32).numpy().tolist()
     [[0, 0, 0], [0, 0, 0]]
     """
-    return register_created(_fill(to_shape(shape), as_dtype(dtype), 0))
+    return _laid_out(register_created(_fill(to_shape(shape), as_dtype(dtype), 0)), layout)
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: object = None) -> Tensor:
@@ -42,7 +43,12 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None =
     >>> tf.ones([2]).numpy()
     array([1., 1.], dtype=float32)
     """
-    return register_created(_fill(to_shape(shape), as_dtype(dtype), 1))
+    return _laid_out(register_created(_fill(to_shape(shape), as_dtype(dtype), 1)), layout)
+
+
+def _laid_out(x: Tensor, layout: Any) -> Tensor:
+    """Returns `x` with a layout of `tf.experimental.dtensor`, or as it is if there is none."""
+    return x if layout is None else resolve("experimental.dtensor.relayout")(x, layout)  # type: ignore[no-any-return]
 
 
 def _fill(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
@@ -73,7 +79,7 @@ def fill(dims: ShapeLike, value: ValueLike, name: str | None = None, layout: obj
         x = ops.reshape(x, shape=())
     if x.dims:
         raise errors.InvalidArgumentError(f"value must be a scalar, got shape {list(x.dims)} [Op:Fill]")
-    return register_created(ops.broadcast_to(x, shape=shape))
+    return _laid_out(register_created(ops.broadcast_to(x, shape=shape)), layout)
 
 
 def zeros_like(
@@ -87,8 +93,9 @@ def zeros_like(
     """
     x = to_tensor(input)
     if dtype is None and x.dtype is not dtypes.string:
-        return register_created(ops.zeros_like(x))
-    return register_created(_fill(x.dims, x.dtype if dtype is None else as_dtype(dtype), 0))
+        return _laid_out(register_created(ops.zeros_like(x)), layout)
+    zeros = _fill(x.dims, x.dtype if dtype is None else as_dtype(dtype), 0)
+    return _laid_out(register_created(zeros), layout)
 
 
 def ones_like(
@@ -107,7 +114,8 @@ def ones_like(
             "Value for attr 'T' of string is not in the list of allowed values: there are no ones among strings "
             "[Op:OnesLike]"
         )
-    return register_created(ops.ones_like(x) if dtype is None else _fill(x.dims, target, 1))
+    ones = ops.ones_like(x) if dtype is None else _fill(x.dims, target, 1)
+    return _laid_out(register_created(ones), layout)
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:

@@ -192,11 +192,11 @@ sparse.reduce_max sparse_reduce_max(sp_input, axis=None, keepdims=None, reductio
 sparse.reduce_sum sparse_reduce_sum(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None) =
     tf.sparse.reduce_sum(sp_input, either(axis, reduction_axes, None), either(keepdims, keep_dims, None))
 sparse_segment_mean(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False) =
-    tf.sparse.segment_mean(data, indices, segment_ids, num_segments)
+    tf.sparse.segment_mean(data, indices, segment_ids, num_segments, sparse_gradient=sparse_gradient)
 sparse_segment_sqrt_n(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False) =
-    tf.sparse.segment_sqrt_n(data, indices, segment_ids, num_segments)
+    tf.sparse.segment_sqrt_n(data, indices, segment_ids, num_segments, sparse_gradient=sparse_gradient)
 sparse_segment_sum(data, indices, segment_ids, name=None, num_segments=None, sparse_gradient=False) =
-    tf.sparse.segment_sum(data, indices, segment_ids, num_segments)
+    tf.sparse.segment_sum(data, indices, segment_ids, num_segments, sparse_gradient=sparse_gradient)
 math.in_top_k nn.in_top_k(predictions, targets, k, name=None) = tf.math.in_top_k(targets, predictions, k)
 math.softmax nn.softmax(logits, axis=None, name=None, dim=None) = nn.softmax(logits,either(axis,dim,None))
 math.log_softmax nn.log_softmax(logits, axis=None, name=None, dim=None) = nn.log_softmax(logits,either(axis,dim,None))

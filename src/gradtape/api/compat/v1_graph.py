@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ...core import dtypes
 from ...core.dimension import Dimension
+from ...core.options import log_ignored
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
@@ -180,5 +181,6 @@ def Print(
     >>> float(tf.compat.v1.Print(tf.constant(2.0), [], "here"))
     2.0
     """
+    log_ignored("compat.v1.Print", first_n=first_n)
     resolve("print")(message or "", *data, summarize=3 if summarize is None else summarize)
     return resolve("identity")(input_)

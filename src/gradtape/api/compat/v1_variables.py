@@ -60,6 +60,8 @@ class Variable(metaclass=_AnyVariable):
         shape: Any = None, experimental_enable_variable_lifting: bool | None = None,
     ) -> Any:  # fmt: skip
         """`collections`, `use_resource` and other parameters for graphs are ignored."""
+        if variable_def is not None:
+            raise NotImplementedError("there are no VariableDefs here: pass initial_value instead of variable_def")
         return Variable2(
             initial_value, trainable, name=name, dtype=dtype, constraint=constraint,
             synchronization=synchronization, aggregation=aggregation, shape=shape,

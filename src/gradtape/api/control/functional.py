@@ -63,6 +63,17 @@ def map_fn(
     >>> tf.map_fn(lambda x: x * x, tf.constant([1.0, 2.0])).numpy().tolist()
     [1.0, 4.0]
     """
+    return _stopped_in_graph(_mapped(fn, elems, fn_output_signature, dtype), back_prop)
+
+
+def _stopped_in_graph(result: Any, back_prop: bool) -> Any:
+    """Returns a result through which no gradient flows in a function, if `back_prop` is false; eagerly, as it is."""
+    if back_prop or dispatch.thread.trace is None:
+        return result
+    return nest.map_structure(ops.stop_gradient, result, expand_composites=True)
+
+
+def _mapped(fn: Callable[[Any], Any], elems: Any, fn_output_signature: Any, dtype: Any) -> Any:
     _check_callable(fn)
     flat = _elements(elems, composites=True)
     signature = fn_output_signature if fn_output_signature is not None else dtype
@@ -244,7 +255,7 @@ def foldl(
     >>> float(tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
     -4.0
     """
-    return _last(fn, elems, initializer, reverse=False)
+    return _stopped_in_graph(_last(fn, elems, initializer, reverse=False), back_prop)
 
 
 def foldr(
@@ -262,7 +273,7 @@ def foldr(
     >>> float(tf.foldr(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
     0.0
     """
-    return _last(fn, elems, initializer, reverse=True)
+    return _stopped_in_graph(_last(fn, elems, initializer, reverse=True), back_prop)
 
 
 def _last(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> Any:
@@ -361,6 +372,10 @@ def scan(
     >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy().tolist()
     [1.0, 3.0, 6.0]
     """
+    return _stopped_in_graph(_scanned(fn, elems, initializer, reverse), back_prop)
+
+
+def _scanned(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> Any:
     if initializer is not None:
         initializer = nest.map_structure(to_tensor, initializer)
     if dispatch.thread.trace is not None:

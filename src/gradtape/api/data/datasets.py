@@ -60,10 +60,16 @@ def TextLineDataset(
 ) -> Dataset:
     """The lines of one or more text files, without line endings, as strings.
 
+    Args:
+      filenames: the files, or a dataset of them.
+      compression_type: None, "GZIP" or "ZLIB".
+      buffer_size: ignored; accepted for compatibility with TensorFlow.
+      num_parallel_reads: the number of files to interleave, line by line; by default files are read in sequence.
+
     >>> import gradtape as tf, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "lines.txt"
     >>> _ = path.write_text("first\\nsecond\\n")
     >>> list(tf.data.TextLineDataset(str(path)).as_numpy_iterator())
     [b'first', b'second']
     """
-    return text_lines(Dataset, filenames, compression_type)
+    return text_lines(Dataset, filenames, compression_type, num_parallel_reads)

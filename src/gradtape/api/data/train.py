@@ -18,6 +18,7 @@ from ...checkpoints.files import open_checkpoint
 from ...checkpoints.manager import CheckpointManager
 from ...checkpoints.state import CheckpointState
 from ...core import errors
+from ...core.options import log_ignored
 from ...core.type_hints import PathLike
 from ...state.archive import ArchiveReader
 from ...state.moving_average import ExponentialMovingAverage
@@ -47,7 +48,8 @@ class CheckpointOptions:
         arguments.
       experimental_sharding_callback: a `tf.train.experimental.ShardingCallback`. Its shards are written to one file.
 
-    The other options are accepted without effect: a checkpoint is written when `write` or `save` returns.
+    A checkpoint is written when `write` or `save` returns, also with `enable_async`. `experimental_skip_slot_variables`
+    has no effect, which is logged.
 
     >>> import gradtape as tf, os, tempfile
     >>> options = tf.train.CheckpointOptions(experimental_write_callbacks=[lambda path: print(os.path.basename(path))])
@@ -67,6 +69,7 @@ class CheckpointOptions:
         for callback in experimental_write_callbacks or ():
             if len(inspect.signature(callback).parameters) > 1:
                 raise AssertionError(f"A callback takes the path of the checkpoint, or nothing; got {callback}")
+        log_ignored("train.CheckpointOptions", experimental_skip_slot_variables=experimental_skip_slot_variables)
         self.experimental_io_device = experimental_io_device
         self.enable_async = enable_async or experimental_enable_async_checkpoint
         self.experimental_enable_async_checkpoint = self.enable_async

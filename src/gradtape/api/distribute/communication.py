@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from ...core.options import log_ignored
+
 NAMESPACES = ("distribute.experimental",)
 __all__ = ["CollectiveCommunication", "CollectiveHints", "CommunicationImplementation", "CommunicationOptions"]
 
@@ -47,6 +49,7 @@ class CommunicationOptions:
         except ValueError:
             names = ", ".join(kind.name for kind in CommunicationImplementation)
             raise ValueError(f"implementation must be one of {names}, got {implementation!r}") from None
+        log_ignored("distribute.experimental.CommunicationOptions", timeout_seconds=timeout_seconds)
         self.bytes_per_pack = bytes_per_pack
         self.timeout_seconds = timeout_seconds
 

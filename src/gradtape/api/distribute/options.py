@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ...core.type_hints import TensorLike
 from ...distribution.reductions import as_reduce_op, reduce_value, spread
 from ...distribution.values import DistributedValues
+from ..namespace import resolve
 
 NAMESPACES = ("distribute", "distribute.experimental")
 __all__ = [
@@ -95,6 +96,11 @@ class ReductionToOneDevice(CrossDeviceOps):
     """Reduces on one device."""
 
     def __init__(self, reduce_to_device: Any = None, accumulation_fn: Any = None) -> None:
+        if accumulation_fn not in (None, resolve("math.add_n")):
+            raise NotImplementedError(
+                f"values are reduced by sums, means and the like, not by accumulation_fn={accumulation_fn}. Reduce "
+                "them yourself: strategy.experimental_local_results(values) lists them"
+            )
         super().__init__()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.options import log_ignored
 from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, StringLike, TensorLike
 from ...engine.run.convert import to_tensor
@@ -76,12 +77,20 @@ def decode_jpeg(
     >>> tf.io.decode_jpeg(tf.io.encode_jpeg(tf.zeros([4, 6, 3], tf.uint8))).shape
     TensorShape([4, 6, 3])
     """
+    _log_ignored(fancy_upscaling, try_recover_truncated, acceptable_fraction)
     if channels == 4:
         raise errors.InvalidArgumentError("JPEG does not support 4 channels")
     if ratio not in (1, 2, 4, 8):
         raise errors.InvalidArgumentError(f"ratio must be 1, 2, 4, or 8, got {ratio}")
     pixels = _decode(contents, channels, dtypes.uint8)
     return pixels[::ratio, ::ratio] if ratio > 1 else pixels
+
+
+def _log_ignored(fancy_upscaling: bool, try_recover_truncated: bool, acceptable_fraction: float) -> None:
+    log_ignored(
+        "io.decode_jpeg", fancy_upscaling=None if fancy_upscaling else 0, try_recover_truncated=try_recover_truncated,
+        acceptable_fraction=None if acceptable_fraction == 1 else acceptable_fraction,
+    )  # fmt: skip
 
 
 def decode_and_crop_jpeg(
@@ -95,7 +104,7 @@ def decode_and_crop_jpeg(
     >>> tf.io.decode_and_crop_jpeg(file, [1, 2, 3, 4]).shape
     TensorShape([3, 4, 3])
     """
-    pixels = decode_jpeg(contents, channels, ratio)
+    pixels = decode_jpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction)
 
     def cropped(picture: Tensor, window: Tensor) -> Tensor:
         rows, columns = picture.dims[:2]

@@ -82,9 +82,12 @@ class constant_initializer(Initializer):
                 "or tuple of values, or numpy.ndarray."
             )
         super().__init__(dtype)
-        self.value = value
+        self.value, self._verify_shape = value, verify_shape
 
     def _made(self, shape: Any, dtype: Any) -> Tensor:
+        own = np.shape(self.value)
+        if self._verify_shape and own != tuple(shape):
+            raise TypeError(f"Expected Tensor {self.value} with shape {tuple(shape)}, but got shape {own}.")
         return resolve("constant")(self.value, dtype, shape)
 
 
