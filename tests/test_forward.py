@@ -284,3 +284,26 @@ def test_a_batch_of_tangents(made_first):
 def test_a_batch_of_tangents_has_one_more_axis():
     with pytest.raises(ValueError, match="one more axis in front"):
         tf.autodiff.ForwardAccumulator._batch_accumulator(tf.constant([1.0, 2.0]), tf.constant([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("dtypes", [("bfloat16", "float32"), ("float32", "float64"), ("float32", "complex64")])
+def test_the_gradient_of_a_loop_of_several_dtypes(dtypes):
+    """Its forward rule is the transpose of the reverse rule, which adds inner products of all arguments."""
+
+    def loop(x, y):
+        return tf.while_loop(
+            lambda i, x, y: i < 3, lambda i, x, y: (i + 1, tf.sin(x), y * tf.cast(x, y.dtype)), (tf.constant(0), x, y)
+        )[2]
+
+    def product(x, y):
+        with tf.autodiff.ForwardAccumulator([x, y], [tf.ones_like(x), tf.ones_like(y)]) as accumulator:
+            with tf.GradientTape() as tape:
+                tape.watch([x, y])
+                z = loop(x, y)
+            gradients = tape.gradient(z, [x, y])
+        return [accumulator.jvp(g) for g in gradients]
+
+    x, y = (tf.cast(tf.constant([0.5, 0.25]), dtype) for dtype in dtypes)
+    for found, expected in zip(tf.function(product)(x, y), product(x, y), strict=True):
+        tolerance = 2e-2 if "bfloat16" in dtypes else 1e-5
+        np.testing.assert_allclose(tf.cast(found, tf.complex64), tf.cast(expected, tf.complex64), rtol=tolerance)

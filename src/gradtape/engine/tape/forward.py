@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ...core import dtypes
 from ...core.tensor import Tensor
 from ..registry.cotangents import materialize
 from ..run import dispatch
@@ -104,6 +105,9 @@ def transposed_rule(op: OpLike) -> Callable[..., Any]:
             assert op.vjp is not None
             cotangents = op.vjp(ops, tuple(blanks) if several else blanks[0], saved, parents)
             terms = [_inner(c, t) for c, t in zip(cotangents, tangents, strict=True) if c is not None and t is not None]
+            if len({term.dtype for term in terms}) > 1:  # an op, such as a call, with inputs of several dtypes
+                common = dtypes.complex128 if any(term.dtype.is_complex for term in terms) else dtypes.float64
+                terms = [ops.cast(term, dtype=common) for term in terms]
             total = sum(terms[1:], terms[0]) if terms else None
         position = None if total is None else log.position(total)
         if total is None or position is None:
