@@ -1,9 +1,11 @@
 """Feature columns against loops over the rows of Python lists.
 
-A seed determines features (dense with values to ignore, or sparse; empty batches and empty rows), a categorical column
-of any kind, perhaps with weights, and what makes vectors of it: an indicator, an embedding with any combiner, or a
-sequence. The reference has a list of pairs of an id and a weight for each row. Compared are the vectors, eagerly or in
-a function, the gradient of the embedding's table, and the columns that are read from their configurations.
+A seed determines features (dense with values to ignore, of rank 1, or sparse; int32, int64 or strings; negative and
+unknown ids; empty batches and empty rows), a categorical column of any kind (identity, hash, vocabulary, buckets;
+crossings of strings, integers and buckets with any hash key), perhaps with weights of any sign, and what makes vectors
+of it: an indicator, an embedding with any combiner, trained or not, or a sequence. (TensorFlow has shared embeddings in
+graphs only.) The reference has a list of pairs of an id and a weight for each row. Compared are the vectors, eagerly or in a function,
+the gradient of the embedding's table, and the columns that are read from their configurations.
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ _LEAST_WEIGHT = 0.25
 class Layer:
     """As much of a Keras layer as a state manager uses."""
 
-    def add_weight(self, name: str, shape: Any, initializer: Any, dtype: Any = None, **_: Any) -> Any:
-        return tf.Variable(initializer(shape, dtype=dtype or tf.float32), name=name)
+    def add_weight(
+        self, name: str, shape: Any, initializer: Any, dtype: Any = None, trainable: bool = True, **_: Any
+    ) -> Any:
+        return tf.Variable(initializer(shape, dtype=dtype or tf.float32), name=name, trainable=trainable)
 
     def _track_trackable(self, value: Any, name: str) -> None: ...
 
@@ -50,7 +54,8 @@ def disagreements(seed: int) -> list[str]:
     weights = [[1.0] * len(row) for row in rows]
     is_weighted = not sequence and isinstance(features.get("f"), tf.SparseTensor) and rng.random() < 0.4
     if is_weighted:
-        weights = [[float(rng.integers(0, 8)) * _LEAST_WEIGHT for _ in row] for row in rows]
+        lowest = -3 if rng.random() < 0.3 else 0
+        weights = [[float(rng.integers(lowest, 8)) * _LEAST_WEIGHT for _ in row] for row in rows]
         flat = np.array([w for row in weights for w in row], "float32")
         features["w"] = tf.SparseTensor(features["f"].indices, flat, features["f"].dense_shape)
         column = fc.weighted_categorical_column(column, "w")
@@ -60,9 +65,10 @@ def disagreements(seed: int) -> list[str]:
     max_norm = float(rng.choice([0.5, 1.5])) if rng.random() < 0.3 else None
     table = np.round(rng.normal(size=(size, dimension)), 2).astype("float32")
     embeds = rng.random() < 0.6
+    is_trained = rng.random() < 0.8
     if embeds:
         made = fc.embedding_column(column, dimension, combiner, lambda shape, dtype, **_: tf.constant(table),
-                                   max_norm=max_norm)  # fmt: skip
+                                   max_norm=max_norm, trainable=is_trained)  # fmt: skip
     else:
         made = fc.indicator_column(column)
     state = StateManager(Layer(), True)
@@ -98,7 +104,7 @@ def disagreements(seed: int) -> list[str]:
         problems.append(f"lengths {lengths[0].numpy().tolist()} instead of {[len(row) for row in rows]}")
     if embeds and not problems:
         gradient = tape.gradient(loss, state.get_variable(made, "embedding_weights"), unconnected_gradients="zero")
-        wanted = own_tape.gradient(own_loss, variable, unconnected_gradients="zero")
+        wanted = own_tape.gradient(own_loss, variable, unconnected_gradients="zero") if is_trained else table * 0
         problems += _differs("gradient", tf.convert_to_tensor(gradient), tf.convert_to_tensor(wanted))
     if not embeds:
         again = type(made).from_config(made.get_config())
@@ -135,19 +141,22 @@ def _categorical(rng: np.random.Generator, count: int, key: str, sequence: bool 
         column = make.categorical_column_with_vocabulary_list(key, words, tf.int64 if numbers else tf.string, default,
                                                                buckets)  # fmt: skip
     limit = size if name == "identity" and default is None else 9
-    values = [[int(rng.integers(limit)) if numbers else str(rng.choice(_WORDS)) for _ in range(int(rng.integers(4)))]
-              for _ in range(count)]  # fmt: skip
+    numbers_to_draw = [*range(limit), *([-3, -2] if limit == 9 else [])]  # a dense feature ignores -1
+    most = 1 if rng.random() < 0.2 else 4
+    values = [[int(rng.choice(numbers_to_draw)) if numbers else str(rng.choice(_WORDS))
+               for _ in range(1 if most == 1 else int(rng.integers(most)))] for _ in range(count)]  # fmt: skip
 
     def index(value: Any) -> int:
         if name == "identity":
-            return value if value < size else default  # type: ignore[return-value]
+            return value if 0 <= value < size else default  # type: ignore[return-value]
         if name.startswith("hash"):
             return int(tf.strings.to_hash_bucket_fast(str(value), size))
         if value in words:
             return words.index(value)
         return size + int(tf.strings.to_hash_bucket_fast(str(value), buckets)) if buckets else default
 
-    feature = _feature(rng, values, "int64" if numbers else "string", sequence)
+    dtype = str(rng.choice(["int64", "int32"])) if numbers else "string"
+    feature = _feature(rng, values, dtype, sequence)
     return Categories(column, {key: feature}, [[index(v) for v in row] for row in values])
 
 
@@ -165,27 +174,45 @@ def _feature(rng: np.random.Generator, values: list[list[Any]], dtype: str, sequ
         at = [[i, j] for i, row in enumerate(values) for j in range(len(row))]
         flat = tf.constant([v for row in values for v in row], dtype)
         return tf.SparseTensor(np.array(at, np.int64).reshape(-1, 2), flat, [len(values), longest])
-    ignored = -1 if dtype == "int64" else ""
+    if longest == 1 and all(values) and rng.random() < 0.5:
+        return tf.constant([v for row in values for v in row], dtype)
+    ignored = "" if dtype == "string" else -1
     padded = [row + [ignored] * (max(longest, 1) - len(row)) for row in values]
     return tf.reshape(tf.constant([v for row in padded for v in row], dtype), [len(values), max(longest, 1)])
 
 
 def _crossed(rng: np.random.Generator, count: int) -> Categories:
     size = int(rng.integers(1, 9))
-    words = [[[str(rng.choice(_WORDS)) for _ in range(int(rng.integers(3)))] for _ in range(count)] for _ in range(2)]
-    features = {key: _feature(rng, rows, "string", False) for key, rows in zip("ab", words, strict=True)}
-    # Crossing ignores no value of a dense feature, and hashes sparse ones first.
+    hash_key = int(rng.integers(1, 1 << 40)) if rng.random() < 0.3 else None
+    keys: list[Any] = ["a", "b"]
+    words: list[Any] = []
+    features = {}
+    for key in keys:
+        dtype = "int64" if rng.random() < 0.3 else "string"
+        draw = (lambda: int(rng.integers(9))) if dtype == "int64" else (lambda: str(rng.choice(_WORDS)))
+        words.append([[draw() for _ in range(int(rng.integers(3)))] for _ in range(count)])
+        features[key] = _feature(rng, words[-1], dtype, False)
+    # Crossing ignores no value of a dense feature, and hashes sparse ones, and buckets, first.
     dense = [not isinstance(feature, tf.SparseTensor) for feature in features.values()]
     for k, feature in enumerate(features.values()):
         if dense[k]:
-            words[k] = [[v.decode() for v in row] for row in feature.numpy()]
+            rows = feature.numpy().reshape(count, -1)
+            words[k] = [[v.decode() if isinstance(v, bytes) else int(v) for v in row] for row in rows]
+    if rng.random() < 0.3:
+        ends = sorted(set(np.round(rng.normal(size=3), 1).tolist()))
+        x = np.round(rng.normal(size=(count, 1)), 1).astype("float32")
+        features["c"] = x
+        keys.append(fc.bucketized_column(fc.numeric_column("c"), ends))
+        words.append(np.digitize(x, np.array(ends, "float32")).tolist())
+        dense.append(False)
     words = [words[k] for k in np.argsort(dense, kind="stable")]
 
-    def index(pair: tuple[str, str]) -> int:
-        return int(tf.sparse.cross_hashed([tf.constant([[v]]) for v in pair], size).values[0])
+    def index(values: tuple[Any, ...]) -> int:
+        inputs = [tf.constant([[v]], tf.string if isinstance(v, str) else tf.int64) for v in values]
+        return int(tf.sparse.cross_hashed(inputs, size, hash_key).values[0])
 
-    rows = [[index(pair) for pair in itertools.product(*both)] for both in zip(*words, strict=True)]
-    return Categories(fc.crossed_column(["a", "b"], size), features, rows)
+    rows = [[index(values) for values in itertools.product(*all_words)] for all_words in zip(*words, strict=True)]
+    return Categories(fc.crossed_column(keys, size, hash_key), features, rows)
 
 
 def _counted(bag: list[tuple[int, float]], size: int) -> Any:
