@@ -4,8 +4,8 @@ A seed determines features (dense with values to ignore, of rank 1, or sparse; i
 unknown ids; empty batches and empty rows), a categorical column of any kind (identity, hash, vocabulary, buckets;
 crossings of strings, integers and buckets with any hash key), perhaps with weights of any sign, and what makes vectors
 of it: an indicator, an embedding with any combiner, trained or not, or a sequence. (TensorFlow has shared embeddings in
-graphs only.) The reference has a list of pairs of an id and a weight for each row. Compared are the vectors, eagerly or in a function,
-the gradient of the embedding's table, and the columns that are read from their configurations.
+graphs only.) The reference has a list of pairs of an id and a weight for each row. Compared are the vectors, eagerly or
+in a function, the gradient of the embedding's table, and the columns that are read from their configurations.
 """
 
 from __future__ import annotations
