@@ -196,7 +196,7 @@ def _crossed(rng: np.random.Generator, count: int) -> Categories:
     dense = [not isinstance(feature, tf.SparseTensor) for feature in features.values()]
     for k, feature in enumerate(features.values()):
         if dense[k]:
-            rows = feature.numpy().reshape(count, -1)
+            rows = feature.numpy().reshape(count, -1) if count else []
             words[k] = [[v.decode() if isinstance(v, bytes) else int(v) for v in row] for row in rows]
     if rng.random() < 0.3:
         ends = sorted(set(np.round(rng.normal(size=3), 1).tolist()))
