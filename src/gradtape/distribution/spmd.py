@@ -31,7 +31,7 @@ from ..graph.function.jit_policy import JitPolicy
 from ..graph.function.observers import unwatched
 from ..graph.function.specialization import Specialization
 from ..graph.function.trace_cache import TraceCache
-from ..graph.ir.effects import Recording
+from ..graph.ir.effects import EffectRecording
 from ..graph.trace.closures import tracking
 from ..graph.trace.results import taken_apart
 from ..graph.trace.trace import Trace
@@ -265,7 +265,7 @@ class _Together(TraceCache):
         raise Untraceable("it depends on values")
 
     def _from_now_on_eagerly(
-        self, tensors: Sequence[Tensor], variables: Sequence[Any], reason: str, done: Recording
+        self, tensors: Sequence[Tensor], variables: Sequence[Any], reason: str, done: EffectRecording
     ) -> Any:  # fmt: skip
         self._variants = {}
         raise Untraceable(reason)

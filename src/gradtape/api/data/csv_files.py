@@ -59,7 +59,7 @@ def CsvDataset(
     >>> import gradtape as tf, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "two.csv")
     >>> tf.io.write_file(path, "1,a\\n,b\\n")
-    >>> [(number.numpy(), word.numpy()) for number, word in tf.data.experimental.CsvDataset(path, [7, tf.string])]
+    >>> [(number.numpy(), word.numpy()) for number, word in tf.data.experimental.CsvDataset(path, [7.0, tf.string])]
     [(np.int32(1), b'a'), (np.int32(7), b'b')]
     """
     options = (compression_type, header, field_delim, use_quote_delim, na_value, select_cols, exclude_cols)

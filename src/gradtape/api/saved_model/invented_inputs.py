@@ -88,8 +88,8 @@ def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
     return array
 
 
-# The sizes of the first graphs are small odd primes, which tell open sizes from each other and from constants. A program
-# that fits these alone may be wrong for others: for odd sizes, `(n - 1) / 2` is `n // 2`.
+# The sizes of the first graphs are small odd primes, which tell open sizes from each other and from constants. A
+# program that fits these alone may be wrong for others: for odd sizes, `(n - 1) / 2` is `n // 2`.
 
 
 def further_probes(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) -> list[Run]:

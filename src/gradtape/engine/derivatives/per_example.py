@@ -104,8 +104,8 @@ class Examples:
         return ops.max(ops.abs(g.value), axis=others, keepdims=False) if others else ops.abs(g.value)
 
     def _reach_others(self, largest: np.ndarray[Any, Any]) -> bool:
-        by_example = (largest > 0).reshape(self.count, self.count, -1).any(axis=2)  # NaN is no sign
-        return bool(by_example[~np.eye(self.count, dtype=bool)].any())
+        reached = np.any((largest > 0).reshape(self.count, self.count, -1), axis=2)  # NaN is no sign
+        return bool(np.any(reached & ~np.eye(self.count, dtype=bool)))
 
     def _refuse_others(self, *largest: np.ndarray[Any, Any]) -> None:
         if all(map(self._reach_others, largest)):

@@ -22,7 +22,7 @@ from ...core.tensor import Tensor
 from ...engine.run.dispatch import thread, traced_by
 from ...engine.run.protocols import Tensors
 from ...state.variable import Variable
-from ..ir.effects import Recording, performed_as
+from ..ir.effects import EffectRecording, performed_as
 from ..trace.trace import Trace, active_trace
 from ..trace.traced import DelegatedToRunner, EndOfElements, InlineIntoCaller, Untraceable, value_of
 from .signature import key_of, supplies_elements
@@ -274,7 +274,7 @@ class CacheByElements(TraceCache):
         has_run = False
         if modes.active and modes.query_block() is not None:
             has_run = any([self._drop_unseen(node) for node in variants.nodes()])
-        return self._run_another(variants, 0, tensors, variables, may_make_variables, Recording(), has_run)
+        return self._run_another(variants, 0, tensors, variables, may_make_variables, EffectRecording(), has_run)
 
     def report_call(self, variants: Any, tensors: Tensors, result: Any) -> None:
         node: _Node = variants
@@ -324,7 +324,7 @@ class CacheByElements(TraceCache):
 
     def _trace_and_run(
         self, variants: Any, tensors: Tensors, variables: Sequence[Variable], may_make_variables: bool,
-        performed: Recording, has_run: bool,
+        performed: EffectRecording, has_run: bool,
     ) -> Any:  # fmt: skip
         if _active.supply.has_ended:  # run as far as the elements suffice
             return self._run_eagerly(tensors, variables, performed)

@@ -25,7 +25,7 @@ from ..control_flow import custom as _custom  # noqa: F401  custom gradients bec
 from ..ir.dynamic_sizes import DynamicSizes
 from ..ir.effects import (
     Changed,
-    Recording,
+    EffectRecording,
     is_imagined,
     recording,
     replaying,
@@ -108,16 +108,17 @@ class TraceCache:
         """Run the specialization whose guards hold, or trace a new one."""
         if modes.active and modes.query_block() is not None and dispatch.thread.trace is None:
             if self._drop_unseen(variants):
-                return self._run_another(variants, 0, tensors, variables, may_make_variables, Recording(), has_run=True)
+                done = EffectRecording()
+                return self._run_another(variants, 0, tensors, variables, may_make_variables, done, has_run=True)
         if variants and not variants[0].is_delicate:
             variant = variants[0]
             try:
                 return variant.packed(self._run(variant, tensors))
             except Changed:
-                return self._run_another(variants, 1, tensors, variables, may_make_variables, Recording())
+                return self._run_another(variants, 1, tensors, variables, may_make_variables, EffectRecording())
             except traced.Untraceable as reason:
-                return self._from_now_on_eagerly(tensors, variables, str(reason), Recording())
-        return self._run_another(variants, 0, tensors, variables, may_make_variables, Recording())
+                return self._from_now_on_eagerly(tensors, variables, str(reason), EffectRecording())
+        return self._run_another(variants, 0, tensors, variables, may_make_variables, EffectRecording())
 
     def _drop_unseen(self, variants: list[Specialization]) -> bool:
         """Forget specializations without the observers of the active inspection block; return whether there are any."""
@@ -128,7 +129,7 @@ class TraceCache:
 
     def _run_another(
         self, variants: list[Specialization], first: int, tensors: Tensors, variables: Sequence[Any],
-        may_make_variables: bool, done: Recording, has_run: bool = False,
+        may_make_variables: bool, done: EffectRecording, has_run: bool = False,
     ) -> Any:  # fmt: skip
         """Try the specializations from index `first` on; effects performed before a guard failed are replayed.
 
@@ -204,7 +205,7 @@ class TraceCache:
 
     def _trace_and_run(
         self, variants: list[Specialization], tensors: Tensors, variables: Sequence[Any],
-        may_make_variables: bool, performed: Recording, has_run: bool,
+        may_make_variables: bool, performed: EffectRecording, has_run: bool,
     ) -> Any:  # fmt: skip
         """Trace a specialization and run it; the effects in `performed` are replayed."""
         traced.check_scope(tensors)
@@ -266,13 +267,13 @@ class TraceCache:
         self._variants = {}
 
     def _from_now_on_eagerly(
-        self, tensors: Tensors, variables: Sequence[Any], reason: str, done: Recording
+        self, tensors: Tensors, variables: Sequence[Any], reason: str, done: EffectRecording
     ) -> Any:
         self._drop_graphs()
         logger.warning("function %s runs eagerly: %s", self.name, reason)
         return self._run_eagerly(tensors, variables, done)
 
-    def _run_eagerly(self, tensors: Tensors, variables: Sequence[Any], done: Recording) -> Any:
+    def _run_eagerly(self, tensors: Tensors, variables: Sequence[Any], done: EffectRecording) -> Any:
         """Run the Python function with the random streams of its graphs, or as a part of the trace in progress."""
         trace = dispatch.thread.trace
         if self._eager is not self.eager:

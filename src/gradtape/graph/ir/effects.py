@@ -37,7 +37,7 @@ class _Performance(threading.local):
     imagined: bool = False  # abstract run: only shapes matter, and effects that can be skipped are
 
 
-class Recording(list[Any]):
+class EffectRecording(list[Any]):
     """The results of effects, in order; `draws` are the indices of random draws."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Recording(list[Any]):
 class _PartialReplay:
     """A replay of random draws only, or of all other effects."""
 
-    def __init__(self, recording: Recording, draws: bool) -> None:
+    def __init__(self, recording: EffectRecording, draws: bool) -> None:
         self._results = iter([result for i, result in enumerate(recording) if (i in recording.draws) is draws])
         self.draws = draws
 
@@ -70,7 +70,7 @@ class _PartialReplay:
         return length_hint(self._results)
 
 
-EffectFrame = Recording | Iterator[Any] | _PartialReplay  # a recording, or a replay
+EffectFrame = EffectRecording | Iterator[Any] | _PartialReplay  # a recording, or a replay
 ATTEMPTS = 4  # of a run whose variables other threads modify concurrently
 _performance = carried(_Performance())
 _NOTHING_LEFT = object()
@@ -93,8 +93,8 @@ class _Inside:
 
 
 def recording() -> Any:
-    """Return a context manager that yields a `Recording`, which collects the results of the effects in the block."""
-    return _Inside(Recording())
+    """Return a context manager that yields an `EffectRecording` of the effects in the block."""
+    return _Inside(EffectRecording())
 
 
 def replaying(done: list[Any]) -> Any:
@@ -102,12 +102,12 @@ def replaying(done: list[Any]) -> Any:
     return _Inside(iter(tuple(done))) if done else _AS_BEFORE
 
 
-def replaying_draws(done: Recording) -> Any:
+def replaying_draws(done: EffectRecording) -> Any:
     """Return a context manager in which random draws are replayed, and other effects performed."""
     return _Inside(_PartialReplay(done, True)) if done.draws else _AS_BEFORE
 
 
-def replaying_all_but_draws(done: Recording) -> Any:
+def replaying_all_but_draws(done: EffectRecording) -> Any:
     """Return a context manager in which random numbers are drawn anew, and other effects replayed."""
     return _Inside(_PartialReplay(done, False)) if done else _AS_BEFORE
 
@@ -117,7 +117,7 @@ def once(perform: Callable[[], Any], is_draw: bool = False) -> Any:
     frames = _performance.frames
     recordings = []
     for frame in reversed(frames):
-        if isinstance(frame, Recording):
+        if isinstance(frame, EffectRecording):
             recordings.append(frame)
             continue
         if type(frame) is _PartialReplay and frame.draws is not is_draw:
@@ -153,7 +153,7 @@ def undoing_draws(takes: Sequence[Callable[[], Any]]) -> Iterator[None]:
     An XLA program gets all draws of a run before its guards are checked. The graph that runs instead may draw less.
     """
     positions = [(take.stream, take.stream.position) for take in takes if isinstance(take, Draw)]
-    recordings = [(frame, len(frame)) for frame in _performance.frames if isinstance(frame, Recording)]
+    recordings = [(frame, len(frame)) for frame in _performance.frames if isinstance(frame, EffectRecording)]
     try:
         yield
     except Changed:

@@ -25,7 +25,7 @@ from ...engine.run.dispatch import thread
 from ...state.variable import Variable
 from ..executors.xla.executor import check_jax
 from ..executors.xla.mesh import prepare
-from ..ir.effects import Recording, check_shape, is_imagined, performance, performed_as, shape_guard
+from ..ir.effects import EffectRecording, check_shape, is_imagined, performance, performed_as, shape_guard
 from ..ir.graph import Attrs, GraphOp, Value, graphs_in
 from .assigned import assigned
 
@@ -206,7 +206,7 @@ def first_of(x: Tensor) -> Tensor:
 def is_replayed() -> bool:
     """Whether the next effect would be replayed."""
     frames = performance().get("frames", ())
-    return any(not isinstance(frame, Recording) and operator.length_hint(frame) for frame in frames)
+    return any(not isinstance(frame, EffectRecording) and operator.length_hint(frame) for frame in frames)
 
 
 def outcome_of(op: GraphOp, inputs: Sequence[Tensor], attrs: Attrs, for_xla: bool) -> Outcome | None:

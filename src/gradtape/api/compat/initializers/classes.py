@@ -87,7 +87,7 @@ class constant_initializer(Initializer):
     def _made(self, shape: Any, dtype: Any) -> Tensor:
         own = np.shape(self.value)
         if self._verify_shape and own != tuple(shape):
-            raise TypeError(f"Expected Tensor {self.value} with shape {tuple(shape)}, but got shape {own}.")
+            raise TypeError(f"Expected Tensor {self.value!s} with shape {tuple(shape)}, but got shape {own}.")
         return resolve("constant")(self.value, dtype, shape)
 
 
