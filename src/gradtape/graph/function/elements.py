@@ -213,13 +213,13 @@ class FunctionOfElements:
 
         def replaced(x: Any) -> Any:
             if not supplies_elements(x):
-                return x
+                return nest.map_structure(replaced, x) if nest.is_nested(x) else x
             index = next((i for i, known in enumerate(iterators) if known is x), len(iterators))
             if index == len(iterators):
                 iterators.append(x)
             return _Place(index, x.element_spec)
 
-        args, kwargs = nest.map_structure(replaced, (args, kwargs))
+        args, kwargs = tuple(map(replaced, args)), {name: replaced(x) for name, x in kwargs.items()}
         supply = _Supply(iterators)
         try:
             with holding(_active, supply=supply):
