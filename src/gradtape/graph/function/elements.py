@@ -63,7 +63,6 @@ class _Supply:
             with nullcontext() if thread.trace is None else traced_by(None), performed_as(_PERFORMED):
                 value = next(self.iterators[index], _END)
             if value is _END:
-                self.has_ended = True
                 raise StopIteration
             buffer.append(_Element(value))
         self._taken[index] += 1
@@ -79,8 +78,9 @@ class _Supply:
         """Begins another attempt."""
         self._taken = [0] * len(self.iterators)  # the part of each buffer that this attempt has taken
         self.path: list[tuple[int, _Element]] = []  # what it has taken, in order
-        self.has_ended = False  # whether it has met the end of an iterator
-        self.quiet = 0  # the number of elements that a trace has asked for before it had an effect
+        self.has_ended = False  # whether it has met the end of an iterator, and no other graph may need less
+        # The number of elements that a trace has asked for before it had an effect, or depended on a value.
+        self.quiet = self.unguarded = 0
 
     def finish(self) -> None:
         """Returns the elements that the current attempt has not taken to the iterators."""
@@ -134,6 +134,8 @@ class ElementsOfTrace(ElementsOfCall):
             raise Untraceable("it takes very many elements of a dataset")
         if not trace.variables.written and not any([node.effect for node in trace.builder.nodes]):
             self._supply.quiet += 1
+        if not trace.guards.guarded:
+            self._supply.unguarded += 1
         try:
             element = self._supply.take(self._index)
         except StopIteration:
@@ -241,6 +243,7 @@ class _Node(list[Specialization]):
         self.steps: list[int | None] = []
         self.after: dict[tuple[int, Any], _Node] = {}  # by the index of the iterator and the key of the element
         self.is_quiet = True  # whether the graphs have no effect before what they do next
+        self.is_guarded = False  # whether what they do next may depend on values
 
     def prefer(self, step: int | None) -> None:
         """Makes a step the first that calls try."""
@@ -256,7 +259,7 @@ class _Node(list[Specialization]):
     def clear(self) -> None:
         """Forgets all specializations."""
         super().clear()
-        self.steps, self.after, self.is_quiet = [], {}, True
+        self.steps, self.after, self.is_quiet, self.is_guarded = [], {}, True, False
 
 
 class CacheByElements(TraceCache):
@@ -299,6 +302,7 @@ class CacheByElements(TraceCache):
             except StopIteration:
                 if node.is_quiet:
                     raise EndOfElements from None
+                supply.has_ended = not node.is_guarded
                 continue
             following = node.after.get((step, element.key))
             if following is not None:
@@ -316,6 +320,7 @@ class CacheByElements(TraceCache):
         for i, (index, element) in enumerate(supply.path):
             node.prefer(index)
             node.is_quiet = node.is_quiet and i < supply.quiet
+            node.is_guarded = node.is_guarded or i >= supply.unguarded
             node = node.after.setdefault((index, element.key), _Node())
             inputs += element.tensors
         node.prefer(None)
