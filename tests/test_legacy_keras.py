@@ -631,6 +631,9 @@ def test_lists_and_dicts_of_layers_are_shared_with_the_program(numbers):
         pair = Stack(Pair(L.Dense(2), L.Dense(2)))
         pair(x)
         found += [len(pair.trainable_weights) == 4, pair.blocks.second is pair.blocks[1], isinstance(pair.blocks, Pair)]
+        plain = Stack(([1], 2)).blocks
+        found += [pickle.loads(pickle.dumps(plain)) == ([1], 2), copy.deepcopy(plain) == ([1], 2)]
+        found += [copy.deepcopy(Stack(Pair([1], 2)).blocks).first == [1]]
 
         class Scaled(L.Layer):
             def __init__(self):
@@ -646,4 +649,4 @@ def test_lists_and_dicts_of_layers_are_shared_with_the_program(numbers):
         print(*map(float, found))
         """
     )
-    assert found == [1] * 24
+    assert found == [1] * 27

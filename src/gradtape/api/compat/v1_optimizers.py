@@ -392,10 +392,7 @@ class FtrlOptimizer(_RowwiseOptimizer):
         name: str = "Ftrl", accum_name: str | None = None, linear_name: str | None = None,
         l2_shrinkage_regularization_strength: float = 0.0, beta: float | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(
-            use_locking, name, ("_learning_rate",),
-            accum=initial_accumulator_value, linear=0.0,
-        )  # fmt: skip
+        super().__init__(use_locking, name, ("_learning_rate",), accum=initial_accumulator_value, linear=0.0)
         self._titles = {"accum": accum_name, "linear": linear_name}
         for title, value in {
             "initial_accumulator_value": initial_accumulator_value, "learning_rate_power": -learning_rate_power,

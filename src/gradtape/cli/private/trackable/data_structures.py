@@ -366,7 +366,7 @@ class _TupleWrapper(TrackableDataStructure):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         values = tuple(self._values)
-        kind = type(self).__mro__[2]
+        kind = type(self).__bases__[1]
         return _TupleWrapper, (values if kind is tuple else kind(*values),)
 
 
