@@ -48,11 +48,12 @@ class Case:
         self.class_weight = {0: 0.5, 1: 2.0, 2: 1.5} if self.outputs == 3 and rng.rand() < 0.5 else None
         self.metrics = [["mae"], ["mse", "mae"], []][rng.randint(3)] if self.outputs < 3 else ["accuracy"]
         self.validates, self.as_dataset = rng.rand() < 0.4, rng.rand() < 0.3
-        self.rate = ["number", "schedule", "callback", "plateau", "stop"][rng.randint(5)]
+        rate = ["number", "schedule", "callback", "plateau", "stop"][rng.randint(5)]
         self.custom_step = rng.rand() < 0.3
         self.legacy = rng.rand() < 0.4
         names = [n for n in _OPTIMIZERS if not self.legacy or n not in ("AdamW", "Lion")]
         self.optimizer_name = names[rng.randint(len(names))]
+        self.rate = "number" if self.optimizer_name == "Nadam" and rate == "schedule" else rate
         self.only_as_drawn |= self.optimizer_name == "Nadam" and not self.legacy  # it counts steps in Python
         self.options = dict(_OPTIMIZERS[self.optimizer_name]) if rng.rand() < 0.5 else {}
         self.clip = _CLIPS[rng.randint(len(_CLIPS))]
