@@ -259,6 +259,7 @@ OUTCOMES = {
     "remainder": (at_sizes(lambda x, n: x + float(n % 3)), V, "right"),
     "at least": (at_sizes(lambda x, n: tf.fill([max(n, 4)], tf.reduce_sum(x))), V, "right"),
     "at most": (at_sizes(lambda x, n: x[: min(n, 512)]), V, "right"),
+    "at most, constrained": (lambda x: tf.roll(x @ WEIGHTS, min(x.shape[0], 4), 0), [None, None], "refused"),
     "last 512": (lambda x: x[-512:], V, "right"),
     "window": (at_sizes(lambda x, n: x * tf.signal.hann_window(n)), V, "refused"),
     "positions": (at_sizes(lambda x, n: x * tf.linspace(0.0, 1.0, n)), V, "refused"),

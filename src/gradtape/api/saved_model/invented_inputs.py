@@ -88,8 +88,8 @@ def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
     return array
 
 
-# The sizes of the first graphs are small odd primes, which tell open sizes from each other and from constants. A
-# program that fits these alone may be wrong for others: for odd sizes, `(n - 1) / 2` is `n // 2`.
+# The sizes of the first graphs are odd primes, which tell open sizes from each other and from constants. A program that
+# fits these alone may be wrong for others: for odd sizes, `(n - 1) / 2` is `n // 2`.
 
 
 def further_probes(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) -> list[Run]:
@@ -113,6 +113,8 @@ def held_out_runs(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) ->
     if count:
         numbers = [[1] * count, _in_turn(2, 1, count)]
         numbers += [_in_turn(1, 2, count)] if count > 1 else []
+        # Where the graphs have larger sizes: a limit, as in `min(n, 4)`, may be reached in all of them.
+        numbers += [[n] * count for n in (3, 5) if sizes.row([n] * count) not in sizes.probes]
         numbers += _affordable(sizes, graphs, [_spaced(12, 10, count)], [_spaced(6, 2, count)])
         numbers += _affordable(sizes, graphs, *(_one_large(n, count) for n in (521, 133, 41)))
     found = []
