@@ -60,7 +60,7 @@ def test_terms_are_combined_in_order(name, dtype):
         x = terms(rng, name, shape, dtype)
         y = function(tf.constant(x), axis, **flags).numpy()
         # The dtype of the partial results: NumPy's, or the wider one of PyTorch's kernels.
-        wider = [np.float32] if dtype is np.float16 else [dtype, np.float64]
+        wider = [np.float32 if dtype is np.float16 else dtype, np.float64]
         assert any(np.array_equal(y, in_order(UFUNCS[name], x, axis, d, **flags)) for d in wider), "another order"
         steps = np.diff(np.flip(y, axis) if flags.get("reverse") else y, axis=axis)
         exclusive = flags.get("exclusive", False)
