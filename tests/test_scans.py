@@ -43,7 +43,7 @@ def terms(rng, name, shape, dtype):
 def in_order(ufunc, x, axis, dtype, exclusive=False, reverse=False):
     """Combines the terms in order in `dtype`, and rounds."""
     x = np.flip(np.moveaxis(x, axis, 0), 0) if reverse else np.moveaxis(x, axis, 0)
-    y = ufunc.accumulate(x.astype(dtype), axis=0).astype(x.dtype)
+    y = ufunc.accumulate(x.astype(dtype), axis=0).astype(np.result_type(x, np.float32)).astype(x.dtype)
     if exclusive:
         first = np.full_like(y[:1], {np.add: 0, np.multiply: 1, np.logaddexp: -np.inf}[ufunc])
         y = np.concatenate([first, y[:-1]])
