@@ -133,8 +133,8 @@ TORCH_DERIVATIVES = 1 << 16
 # 1.0 to 1.5 for 2**19. relu 1.3 for 2**14 and 1.9 for 2**16 (two cores), 0.5 for 2**14 and 0.7 for 2**15 (on ARM).
 TORCH_FUNCTIONS = 1 << 15
 # Functions of several steps: sigmoid 0.8 for 2**12, 1.1 for 2**13, 2.1 for 2**19; silu 0.9, 1.2, 2.6; erf 2.4, 2.6,
-# 4.3; gelu 1.8, 1.8, 3.5. A single call between NumPy's takes longer than one of many, which these are: the step of a
-# GAN with softplus of 2**13 elements takes 4% more time with PyTorch (on ARM).
+# 4.3; gelu 2.2 for 2**14, 1.6 for 2**19. A single call between NumPy's takes longer than one of many, which these are:
+# the step of a GAN with softplus of 2**13 elements takes 4% more time with PyTorch (on ARM).
 TORCH_FORMULAS = 1 << 14
 # Maxima of rows 0.9 for 2**14, 1.4 for 2**15, 2.4 for 2**17, of columns 0.5, 0.7, 0.9; the derivative of those of rows
 # 0.6 for 2**14, 1.8 for 2**16 (two cores); a batch norm 0.5, 0.8, 1.7; argsort 0.7 to 0.8.
