@@ -2,7 +2,6 @@
 
 import functools
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from keras.src import tree
 
@@ -10,9 +9,6 @@ from gradtape.core import modes, scopes
 from gradtape.core.owners import Owner
 from gradtape.engine.run import randomness
 from gradtape.engine.run.source_lines import Line, caller
-
-# Where layers were constructed; not an attribute, which a checkpoint would contain.
-_constructed_at: WeakKeyDictionary[Any, Line] = WeakKeyDictionary()
 
 
 class BackendLayer(Owner):
@@ -26,7 +22,7 @@ class BackendLayer(Owner):
         The variables that `build` creates persist, unlike other results of shape inference.
         """
         layer = super().__new__(cls, *args, **kwargs)
-        _constructed_at[layer] = caller()
+        object.__setattr__(layer, "_constructed_at", caller())  # before `__init__`, which Keras' `__setattr__` needs
         build = layer.build  # type: ignore[attr-defined]
 
         @functools.wraps(build)
@@ -43,7 +39,8 @@ class BackendLayer(Owner):
         """
         owned = vars(self)
         becomes_functional = "_functional" in owned and (owned["_functional"] is not None or not self.built)
-        return {name: value for name, value in owned.items() if not (becomes_functional and name == "_layers")}
+        skipped = ("_constructed_at", "_layers") if becomes_functional else ("_constructed_at",)
+        return {name: value for name, value in owned.items() if name not in skipped}
 
     def _was_set(self, name: str, value: Any) -> None:
         if name == "_layers" and "_functional" in vars(self):
@@ -79,11 +76,12 @@ class BackendLayer(Owner):
         return serving_default
 
     built: bool
+    _constructed_at: Line
     _layers: list[Any]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the layer; ops recorded meanwhile carry its name."""
         if not modes.active:
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
-        with scopes.inside(scopes.LayerName(self.name, _constructed_at.get(self))):  # type: ignore[attr-defined]
+        with scopes.inside(scopes.LayerName(self.name, self._constructed_at)):  # type: ignore[attr-defined]
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
