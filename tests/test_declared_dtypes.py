@@ -6,6 +6,7 @@ of them in all calls below, except where it calls a method of `DType` on what it
 """
 
 import ast
+import enum
 import inspect
 import itertools
 import re
@@ -388,7 +389,6 @@ NAMED = re.compile(
 # Parameters with such a name that have no call above, and why.
 WITHOUT_CALL = {
     **dict.fromkeys(["signal.dct(type)", "signal.idct(type)"], "a number, not a dtype"),
-    "tpu.experimental.HardwareFeature.EmbeddingFeature(type)": "a number, not a dtype",
     "DType.most_specific_common_supertype(types)": "compares: `==` takes every spelling",
     "Tensor(dtype)": "no constructor in TensorFlow", "TensorSpec.value_type(dtype)": "the same",
     "TensorArraySpec.value_type(dtype)": "`TensorArray`, which has a call",
@@ -495,8 +495,8 @@ def declared_parameters():
             continue  # NumPy's own methods
         members = inspect.getmembers(value, callable) if inspect.isclass(value) else [("", value)]
         for member, function in members:
-            if member.startswith("_") and member != "__init__":
-                continue
+            if (member.startswith("_") and member != "__init__") or isinstance(function, enum.EnumType):
+                continue  # Python's own signature of an enum depends on its version
             try:
                 parameters = inspect.signature(function).parameters
             except (TypeError, ValueError):
