@@ -152,8 +152,13 @@ class TensorSpec(ShapedSpec):
 
 
 def as_spec(declared: Any) -> Any:
-    """Returns the nest of specs for a dtype, a spec or a nest of these: a dtype declares tensors of any shape."""
-    return nest.map_structure(lambda x: x if isinstance(x, TypeSpec) else TensorSpec(None, x), declared)
+    """Returns the spec for a dtype or a spec: a dtype declares tensors of any shape."""
+    return declared if isinstance(declared, TypeSpec) else TensorSpec(None, declared)
+
+
+def as_nested_specs(declared: Any) -> Any:
+    """Returns the nest of specs for a nest of dtypes and specs."""
+    return nest.map_structure(as_spec, declared)
 
 
 class IndexedSlicesSpec(TypeSpec):

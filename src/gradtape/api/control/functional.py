@@ -19,7 +19,7 @@ from ...engine.run.namespace import ops
 from ...graph.control_flow import structured_loops
 from ...state.ragged.spec import RaggedTensorSpec
 from ...state.sparse_tensor import SparseTensor
-from ...state.specs import SparseTensorSpec, TensorSpec, as_spec, spec_of
+from ...state.specs import SparseTensorSpec, TensorSpec, as_nested_specs, spec_of
 from ...state.type_spec import BatchableTypeSpec, decoded, encoded, encoded_specs
 from ..sparse.shaping import concat, expand_dims, reshape, slice
 
@@ -77,7 +77,7 @@ def _mapped(fn: Callable[[Any], Any], elems: Any, fn_output_signature: Any, dtyp
     _check_callable(fn)
     flat = _elements(elems, composites=True)
     signature = fn_output_signature if fn_output_signature is not None else dtype
-    declared = nest.map_structure(_spec_of_element, elems) if signature is None else as_spec(signature)
+    declared = nest.map_structure(_spec_of_element, elems) if signature is None else as_nested_specs(signature)
     specs = nest.flatten(declared)
     size = _check_same_size(flat)
     dense = not any(nest.is_composite(x) for x in (*flat, *specs))

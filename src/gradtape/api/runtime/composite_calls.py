@@ -21,7 +21,7 @@ def call_with_composites(calling: Callable[..., Any], func: Any, inp: Any, Tout:
     declared = list(Tout) if several else [Tout]
     given = list(inp)
     flat = nest.flatten(given, expand_composites=True)
-    kinds = [spec.dtype for spec in nest.flatten(as_spec(declared), expand_composites=True)]
+    kinds = [spec.dtype for spec in nest.flatten([as_spec(kind) for kind in declared], expand_composites=True)]
 
     def on_tensors(*tensors: Any) -> list[Any]:
         result = func(*nest.pack_sequence_as(given, list(tensors), expand_composites=True))

@@ -252,10 +252,11 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     _check_call("py_function", inp, Tout)
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
-    declared = list(Tout) if isinstance(Tout, list | builtins.tuple) else [Tout]
+    several = isinstance(Tout, list | builtins.tuple)
+    declared = list(Tout) if several else [Tout]
     if has_composites(inp, declared):
         return call_with_composites(py_function, func, inp, Tout)
-    specs = as_spec(Tout)
+    specs = list(map(as_spec, declared))
 
     def make(value: Any, spec: Any) -> Tensor:
         return to_tensor(value, dtype=spec.dtype)
@@ -263,11 +264,11 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
     def call(tensors: Any) -> Any:
         result = _call(func, tensors)
         try:
-            return _outputs(result, specs, make)
+            return _outputs(result, specs if several else specs[0], make)
         except (ValueError, TypeError) as error:
             raise errors.InvalidArgumentError(f"{type(error).__name__}: {error}") from error
 
-    return _at_every_run(call, inp, declared, isinstance(Tout, list | builtins.tuple), differentiable=True)
+    return _at_every_run(call, inp, declared, several, differentiable=True)
 
 
 def _at_every_run(call: Any, inp: Any, declared: list[Any], several: bool, differentiable: bool) -> Any:
@@ -342,7 +343,7 @@ def _arrays_declared(result: Any, declared: list[Any]) -> list[Tensor]:
             f"the function returns {len(values)} values, but expects to see {len(declared)} values: as many as Tout has"
         )
     found = [to_tensor(np.asarray(value)) for value in values]
-    for i, (y, spec) in enumerate(zip(found, as_spec(declared), strict=True)):
+    for i, (y, spec) in enumerate(zip(found, map(as_spec, declared), strict=True)):
         if y.dtype is not spec.dtype:
             raise errors.InvalidArgumentError(
                 f"{i}-th value returned by the function is {y.dtype.kernel_name()}, but expects "

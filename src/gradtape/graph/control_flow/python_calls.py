@@ -251,7 +251,7 @@ def traced_call(
     f: Callable[[Tensors], list[Tensor]], inputs: Tensors, outputs: Sequence[Any], differentiable: bool
 ) -> list[Tensor]:
     """Add `f(inputs)`, called in every run, to the active trace. `outputs` are the dtypes or specs of its results."""
-    specs = as_spec(list(outputs))
+    specs = list(map(as_spec, outputs))
     is_known = all(spec.shape.is_fully_defined() for spec in specs)
     first = tuple(np.zeros(spec.shape, spec.dtype.numpy) for spec in specs) if is_known else None
     seen = _Seen(first)
