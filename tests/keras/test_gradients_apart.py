@@ -101,9 +101,9 @@ INDEPENDENT = {
 }  # fmt: skip
 
 
-def losses_after(layer, whole):
+def losses_after(layer, whole, dtype="float32"):
     """The gradients of examples whose hidden values pass through `layer`; `whole` compiles the tape, too."""
-    x, w = (tf.cast(RNG.normal(size=size), tf.float32) for size in [(4, 5), (5, 3)])
+    x, w = (tf.cast(RNG.normal(size=size), dtype) for size in [(4, 5), (5, 3)])
     w = tf.Variable(w)
 
     def gradients(x, **kwargs):
@@ -124,6 +124,13 @@ def test_examples_that_depend_on_each_other_are_refused(whole):
 
     eager_only = {"all pairs", "before a fallback"}  # a trace does not join the cotangents behind a fallback again
     check_cases(check, {name: (layer,) for name, layer in COMBINING.items() if not (whole and name in eager_only)})
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_examples_that_depend_on_each_other_are_refused_where_cotangents_are_added_in_float32(dtype):
+    gradients = losses_after(lambda h: h - tf.reduce_mean(h, 0, keepdims=True), whole=False, dtype=dtype)
+    with pytest.raises(ValueError, match="the loss of an example depends on other examples"):
+        gradients()
 
 
 @pytest.mark.parametrize("whole", [False, True])

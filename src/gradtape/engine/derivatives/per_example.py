@@ -147,7 +147,7 @@ class ExampleTensor(ValuelessProxy):
             _unknown.add(op.name)
             logger.info("gradients of single examples: op %s falls back to one cotangent per example", op.name)
         examples = self.examples
-        if examples.check_rows and op.name in ("add", "sub"):
+        if examples.check_rows and op.name in ("add", "sub", "add_n"):
             for x in inputs:
                 if type(x) is BatchedTensor and x.level == examples.apart_at and x.dims == self.dims:
                     examples.check_own_rows(x)
