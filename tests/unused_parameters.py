@@ -8,26 +8,44 @@ import dis
 import functools
 import inspect
 import types
+from pathlib import Path
 
-from source_modules import MODULES, syntax_tree
-
+import gradtape
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import resolve
 
+PACKAGES = Path(gradtape.__file__).parents[1]  # the files that are imported, which need not be those of this checkout
+
 
 @functools.cache
-def source_facts():
-    """The attributes that the source reads, and its functions by file and line; a string may be a `getattr`'s name."""
-    read, functions = set(), {}
-    for module, path in MODULES.items():
-        for node in ast.walk(syntax_tree(module)):
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-                read.add(node.attr)
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
-                read.add(node.value)
-            elif isinstance(node, ast.FunctionDef):
-                functions[str(path), min([node.lineno, *(d.lineno for d in node.decorator_list)])] = node
-    return read, functions
+def sources():
+    """The text of each file."""
+    return {str(path): path.read_text() for path in PACKAGES.glob("*gradtape/**/*.py")}
+
+
+@functools.cache
+def lines_of(file):
+    return sources()[file].splitlines()
+
+
+@functools.cache
+def facts(file):
+    """The attributes that a file reads, and the lines of its functions; a string may be a `getattr`'s name."""
+    read, lines = set(), {}
+    for node in ast.walk(ast.parse(sources()[file])):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            read.add(node.attr)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            read.add(node.value)
+        elif isinstance(node, ast.FunctionDef):
+            lines[min([node.lineno, *(d.lineno for d in node.decorator_list)])] = node.end_lineno
+    return read, lines
+
+
+@functools.cache
+def is_read(attribute):
+    """Whether a file reads an attribute of that name."""
+    return any(attribute in text and attribute in facts(file)[0] for file, text in sources().items())
 
 
 def is_ours(function):
@@ -42,10 +60,17 @@ def parameters(code):
     return [name for name in code.co_varnames[:count] if name not in ("self", "cls")]
 
 
+@functools.cache
 def tree_of(function):
     """The syntax tree of a function, or None if it was not written but generated."""
-    code = function.__code__
-    return source_facts()[1].get((code.co_filename, code.co_firstlineno))
+    file, first = function.__code__.co_filename, function.__code__.co_firstlineno
+    last = facts(file)[1].get(first) if file in sources() else None
+    if last is None:
+        return None
+    lines = lines_of(file)[first - 1 : last]
+    if not lines[0][0].isspace():
+        return ast.parse("\n".join(lines)).body[0]
+    return ast.parse("\n".join(["if True:", *lines])).body[0].body[0]
 
 
 def only_raises(function):
@@ -76,8 +101,8 @@ def unused(function, calls=3):
 
 def named_by(step):
     """The local variables that an instruction reads."""
-    if not step.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")):
-        return ()
+    if not any(load in step.opname for load in ("LOAD_FAST", "LOAD_DEREF", "LOAD_CLOSURE")):
+        return ()  # a version of Python may join instructions, as in STORE_FAST_LOAD_FAST
     return step.argval if isinstance(step.argval, tuple) else (step.argval,)
 
 
@@ -109,7 +134,7 @@ def ends_here(function, load, above, calls):
 
 
 def is_never_read(target):
-    return isinstance(target, ast.Attribute) and target.attr not in source_facts()[0]
+    return isinstance(target, ast.Attribute) and not is_read(target.attr)
 
 
 def called_function(function, node):
