@@ -306,6 +306,26 @@ def test_a_budget_leaves_a_small_step_alone():
         assert account.evictions > 0 and account.held <= 0.1 * account.wanted
 
 
+@pytest.mark.usefixtures("budgets_in_use")
+@pytest.mark.parametrize("jit", [False, True])
+def test_calls_of_functions_are_held_to_a_fraction_from_the_minimum_on(jit):
+    if jit:
+        pytest.importorskip("jax")
+    w = tf.Variable(1.0)
+    f = tf.function(lambda x: tf.tanh(x * w) + tf.sin(x) * tf.cos(x * w), jit_compile=jit)
+    minimum = "The budget is the minimum for a tape, 2.0 MB."
+    for size, is_small in ((500, True), (20_000, False), (100_000, False)):
+        with tf.GradientTape(memory_budget=0.1) as tape:
+            x = tf.ones([size])
+            for _ in range(30):
+                x = f(x)
+        memory = tape.memory()
+        account, limit = memory.budget, max(0.1 * memory.budget.wanted, Store.least_limit)
+        assert account.held <= limit + 4 * size  # and `x`, which the program holds
+        assert (account.evictions == 0) == is_small
+        assert (minimum in str(memory)) == (limit == Store.least_limit)
+
+
 def test_the_account_and_the_limit():
     with tf.GradientTape(memory_budget=4000) as tape:
         loss = network(dense)

@@ -16,6 +16,7 @@ import numpy as np
 from ...core.budgets import readable_bytes
 from ...core.tensor import Tensor
 from ...engine.memory.policy import Account
+from ...engine.memory.store import Store
 from ...engine.registry.devices import DeviceTensor
 from ...engine.registry.op import SingleInputRule
 from ...engine.run import dispatch
@@ -84,6 +85,8 @@ class Memory(Printable):
             notes.append(f"{kept} of it are kept for explanations only (trace=True, check='nan').")
         if self.budget is not None:
             notes.append(_budget_note(self.budget))
+            if self.limit == Store.least_limit:
+                notes.append(f"The budget is the minimum for a tape, {readable_bytes(Store.least_limit)}.")
         ops = Table(title, ["op", ">kept", ">share"], notes=notes)
         ops.rows = [[op, readable_bytes(n), _share(n, self.total)] for op, n in self.by_op.items()][:_MOST_ROWS]
         arrays = Table("The largest arrays", ["shape", "dtype", ">bytes", "kept for", "line"])
