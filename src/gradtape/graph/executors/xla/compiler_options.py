@@ -12,7 +12,7 @@ from .stage_partitioning import barrier
 # XLA's CPU compiler expands barriers before CSE. Without that pass they stay, and cost nothing at run time.
 _KEEPS_BARRIERS = {"cpu": {"xla_disable_hlo_passes": "cse_barrier_expander"}}
 # By default, XLA drops the rounding of a cast to a narrower float whose result is cast back, or computed with in wider
-# floats. On two cores, programs of bfloat16 and float16 take as long with the rounding (0.97 to 1.02).
+# floats. On two cores, programs of bfloat16 and float16 take as long with the rounding (0.96 to 1.05).
 _ROUNDS = {"xla_allow_excess_precision": False}
 
 
