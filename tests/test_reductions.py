@@ -128,6 +128,28 @@ def test_the_gradient_of_logsumexp_far_from_zero_is_a_share_of_one(dtype, far):
     np.testing.assert_allclose(tf.reduce_sum(found, axis=1), 1.0, rtol=2 * np.finfo(dtype).eps)
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (300, 200)], ids=str)
+@pytest.mark.parametrize("name", "all any euclidean_norm logsumexp max mean min prod std sum variance".split())
+def test_a_reduction_along_no_axes(name, shape):
+    """Whatever the size, it is that of single numbers: so are its value, gradient and second derivative."""
+    reduce = getattr(tf.math, f"reduce_{name}")
+    if name in ("all", "any"):
+        assert reduce(tf.ones(shape, tf.bool), axis=[]).shape == shape
+        return
+
+    def derivatives(x, axis):
+        with tf.GradientTape() as outer, tf.GradientTape() as tape:
+            outer.watch(x)
+            tape.watch(x)
+            y = reduce(x, axis=axis)
+            slope = tape.gradient(tf.square(y) * tf.math.exp(0.1 * y), x)
+        return [tf.reshape(z, shape) for z in (y, slope, outer.gradient(slope, x, unconnected_gradients="zero"))]
+
+    x = tf.constant(np.random.default_rng(0).uniform(0.5, 2, shape), tf.float64)
+    for found, expected in zip(derivatives(x, []), derivatives(x[..., None], -1), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "int32"])
 def test_sums_along_any_axes_of_any_layout(dtype):
     rng = np.random.default_rng(0)

@@ -205,7 +205,7 @@ def _share_of_sum(m, x, y, axis):
 
 def _shares_of_cotangent(g, x, axis):
     """The product of a cotangent and the softmax of a large array along its last axis."""
-    if len(axis) > 1 or x.size <= BLOCK or x.ndim < 2 or axis[0] != x.ndim - 1:
+    if len(axis) != 1 or x.size <= BLOCK or x.ndim < 2 or axis[0] != x.ndim - 1:
         return None
     columns = g.reshape(-1, 1)
     return _weighed(x, axis[0], lambda z, axis, part: _softmax_of(np, z, axis, columns[part]))
