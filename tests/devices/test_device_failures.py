@@ -7,6 +7,7 @@ import pytest
 from stand_in import MODULE, ON_GPU, replace_kernels
 
 import gradtape as tf
+from gradtape.graph.function import jit_policy
 
 SAID = "CUDA error: misaligned address\nCUDA kernel errors might be asynchronously reported at some other API call"
 
@@ -44,6 +45,9 @@ def test_what_meets_the_error_is_named(gpu, monkeypatch, caplog):
         patched.setattr(MODULE, "to_host", failing)
         with raises("a copy to the host"):
             y.numpy()
+        jit_policy._check_device.cache_clear()
+        with raises("the start of XLA"):  # which would abort the process
+            tf.function(tf.exp, jit_compile=True)(x)
     assert not caplog.records  # no op is computed on the host
 
 

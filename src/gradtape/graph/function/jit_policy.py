@@ -11,8 +11,10 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from ...backends.arrays import ArrayModule
-from ...core import logger
+from ...core import devices, logger
 from ..executors.xla.executor import check_jax, compile_graph
 from ..executors.xla.mesh import prepare
 from ..executors.xla.standalone import NotCompilable
@@ -48,6 +50,8 @@ class JitPolicy:
     def applies(self, module: ArrayModule | None) -> bool:
         """Whether XLA compiles graphs for tensors on the device of `module`; None is the host."""
         if self.requested is not None:
+            if self.requested and module is not None:
+                _check_device(module)
             return self.requested
         if settings.autoclustering is False or (module is None and settings.autoclustering is None):
             return False
@@ -81,11 +85,23 @@ class JitPolicy:
 
 
 @cache
+def _check_device(module: ArrayModule) -> None:
+    """Raises the error of a kernel that has failed on the device: XLA, starting there, would abort the process."""
+    try:
+        module.to_host(module.from_host(np.zeros(1, np.float32)))
+    except RuntimeError as error:
+        devices.raise_if_lost("the start of XLA", error)
+        raise
+
+
+@cache
 def is_available(module: ArrayModule | None) -> bool:
     """Whether XLA runs programs where the tensors of `module` are; None is the host. Otherwise one log line says why.
 
     XLA on the host would have to copy all tensors of a device, and its programs run on the first device of a kind.
     """
+    if module is not None:
+        _check_device(module)
     try:
         check_jax()
         prepare()

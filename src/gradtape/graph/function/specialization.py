@@ -212,7 +212,8 @@ class Specialization:
 
     def compiles(self, module: ArrayModule | None) -> bool:
         """Whether XLA runs the graph on the device of `module`, None for the host; a plan keeps it off unless asked."""
-        return self.jit.requested or (self.budget is None and self._is_worth_it and self.jit.applies(module))
+        may_be = self.jit.requested or (self.budget is None and self._is_worth_it)
+        return may_be and self.jit.applies(module)
 
     @cached_property
     def _is_worth_it(self) -> bool:
