@@ -1,5 +1,6 @@
 """Ops under XLA: NumPy's results for every op, convolutions, pooling, indices, half precision."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from small_graphs import Builder
@@ -188,9 +189,13 @@ def test_casts_to_a_narrower_float_round(narrow):
     def loop(x):
         return tf.while_loop(lambda i, *ys: i < 1, lambda i, *ys: (i + 1, *rounded(x)), (0, x, x))[1:]
 
+    number = tf.as_dtype(narrow).as_numpy_dtype
     for f in (rounded, loop):
-        for mine, value in zip(tf.function(f, jit_compile=True)(x), rounded(x), strict=True):
-            assert mine.numpy().tolist() == value.numpy().tolist()
+        (cast, computed), (y, z) = tf.function(f, jit_compile=True)(x), rounded(x)
+        assert cast.numpy().tolist() == y.numpy().tolist()
+        # A processor with instructions for float16 may round a product and a sum once, but then to this dtype.
+        assert computed.numpy().tolist() == computed.numpy().astype(number).astype(np.float32).tolist()
+        np.testing.assert_allclose(computed, z, rtol=4 * float(ml_dtypes.finfo(number).eps))
 
 
 @pytest.mark.parametrize("channels", [1, 4])
