@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.special
 import torch
 from stand_in import MODULE, ON_GPU, on_host, replace_kernels
 
@@ -246,6 +247,26 @@ def test_maxima_of_one_channel_have_the_layout_that_cuda_supports(monkeypatch, c
     attrs = {"window": (2, 2), "strides": (2, 2), "paddings": ((0, 0), (0, 0)), "dilations": (1, 1)}
     windows._max_pool(torch, x, **attrs)
     assert layouts == [channels > 1]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("approximate", [False, True])
+def test_gelu_is_accurate_in_relation_to_itself_far_below_zero(gpu, approximate, dtype):
+    double = np.linspace(-4 if dtype == "float16" else -8, 6, 81)  # below -4, float16 is subnormal
+    x = tf.cast(tf.constant(double), dtype)
+    double = np.asarray(x, np.float64)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.nn.gelu(x, approximate)
+    if approximate:
+        share = scipy.special.expit(1.5957691216057308 * (double + 0.044715 * double**3))
+        bell = share * (1 - share) * 1.5957691216057308 * (1 + 0.134145 * double**2)
+    else:
+        share, bell = scipy.special.ndtr(double), np.exp(-(double**2) / 2) / np.sqrt(2 * np.pi)
+    close = {"float64": 1e-12, "float32": 2e-5, "float16": 4e-3, "bfloat16": 2e-2}[dtype]
+    np.testing.assert_allclose(np.asarray(y, np.float64), double * share, rtol=close)
+    slope = np.asarray(tape.gradient(y, x), np.float64)
+    np.testing.assert_allclose(slope, share + double * bell, rtol=close, atol=close / 4)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])

@@ -12,7 +12,15 @@ import torch  # type: ignore[import-not-found,unused-ignore]
 
 from ..arrays import ArrayModule, Kernels
 from .device_kernels import DEVICE_KERNELS, forward_key, place
-from .elementwise import compile_steps, fused_kernels, fused_vjps
+from .elementwise import (
+    GELU_BEND,
+    GELU_SLOPE,
+    IN_STEPS,
+    VJPS_IN_STEPS,
+    compile_steps,
+    fused_kernels,
+    fused_vjps,
+)
 from .fusion import compile_formula, fuse
 from .host_kernels import JOINT_VJPS, KERNELS, VJPS, cached, keep_on, scalar
 from .library import aten
@@ -48,7 +56,7 @@ def module_of(name: str) -> TorchModule:
 
 
 # Derivatives for which PyTorch takes several launches: the formula is one.
-_SEVERAL_STEPS = ("abs", "gelu_tanh", "rsqrt", "sqrt")
+_SEVERAL_STEPS = ("abs", "rsqrt", "sqrt")
 _elu_backward, _leaky_relu_backward = aten("elu_backward"), aten("leaky_relu_backward")
 
 
@@ -64,8 +72,32 @@ def _relu_vjp(g: Any, y: Any) -> Any:
     return torch.where(y > scalar(0.0, y.dtype), g, _zero(g.dtype, g.device))
 
 
+# gelu as on the host in one launch: PyTorch's has 1 + erf(x) or 1 + tanh(u), which cancel far below 0.
+_NDTR = "W(0.5) * erfc(x * W(-0.7071067811865476))"
+_GELU_SLOPE = f"g * ({_NDTR} + x * exp(W(-0.5) * x * x) * W(0.3989422804014327))"
+_GELU_LOGIT = f"(W({2 * GELU_SLOPE}) + W({2 * GELU_BEND}) * (x * x > W(900) ? W(900) : x * x)) * x"
+
+
+def _gelu(x: Any) -> Any:
+    return compile_formula("x", f"{_NDTR} * x", x.dtype)(x) if x.is_cuda else IN_STEPS["gelu"](x)
+
+
+def _gelu_tanh(x: Any) -> Any:
+    if x.is_cuda:
+        return compile_formula("x", f"W(1) / (W(1) + exp(-({_GELU_LOGIT}))) * x", x.dtype)(x)
+    return IN_STEPS["gelu_tanh"](x)
+
+
+def _gelu_vjp(g: Any, x: Any) -> Any:
+    if x.is_cuda and g.is_cuda and g.dtype is x.dtype:  # a cotangent may be a number on the host
+        return compile_formula("g x", _GELU_SLOPE, x.dtype)(g, x)
+    return VJPS_IN_STEPS["gelu"](g, x)
+
+
+_DEVICE_FUNCTIONS: dict[str, Callable[..., Any]] = {"gelu": _gelu, "gelu_tanh": _gelu_tanh}
 # Derivatives as in `fused_vjps` that only devices use.
 _DEVICE_VJPS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "gelu": (("x",), _gelu_vjp),
     "elu": (("y",), lambda g, y: _elu_backward(g, 1.0, 1.0, 1.0, True, y)),
     "leaky_relu": (("x", "alpha"), lambda g, x, alpha: _leaky_relu_backward(g, x, alpha, False)),
     "relu": (("y",), _relu_vjp),
@@ -187,7 +219,7 @@ class TorchModule(ArrayModule):
         own = KERNELS.get(name)
         if own is not None:
             return Kernels(partial(own.function, torch), general, general, own.operand)
-        return Kernels(fused_kernels().get(name, general), general, general)
+        return Kernels(_DEVICE_FUNCTIONS.get(name) or fused_kernels().get(name, general), general, general)
 
     def is_floating(self, array: Any) -> bool:
         return array.is_floating_point()

@@ -63,10 +63,8 @@ def fused_kernels() -> dict[str, Callable[..., Any]]:
     f = t.nn.functional
     return {
         "elu": f.elu, "erf": t.erf if _erf_of_tiny_numbers_is_exact() else _erf, "erfc": t.erfc,
-        "erfinv": t.erfinv, "gelu": _gelu,
-        "gelu_tanh": lambda x: f.gelu(x, approximate="tanh"), "log_sigmoid": f.logsigmoid, "pow": t.pow,
-        "relu": t.relu, "rsqrt": t.rsqrt, "selu": f.selu, "sigmoid": t.sigmoid, "silu": f.silu,
-        "softplus": lambda x: f.softplus(x, threshold=40.0),
+        "erfinv": t.erfinv, "log_sigmoid": f.logsigmoid, "pow": t.pow, "relu": t.relu, "rsqrt": t.rsqrt,
+        "selu": f.selu, "sigmoid": t.sigmoid, "silu": f.silu, "softplus": lambda x: f.softplus(x, threshold=40.0),
     }  # fmt: skip
 
 
@@ -80,13 +78,6 @@ def _erf(x: Any) -> Any:
     """PyTorch's kernel for double precision."""
     t = torch()
     return t.erf(x.double()).to(x.dtype) if x.dtype == t.float32 else t.erf(x)
-
-
-def _gelu(x: Any) -> Any:
-    """PyTorch's fused kernel, which doubles `x` first and is NaN for infinity: the rest above a quarter is added."""
-    t = torch()
-    finite = x.clamp(max=t.finfo(x.dtype).max / 4)
-    return t.nn.functional.gelu(finite).sub_(finite.sub_(x))
 
 
 def _with_large(name: str) -> Callable[..., Any]:
@@ -113,8 +104,8 @@ def _sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
     return loss.add_(logits.abs().neg_().exp_().log1p_())
 
 
-_GELU_SLOPE = math.sqrt(2 / math.pi)
-_GELU_BEND = 0.044715 * _GELU_SLOPE
+GELU_SLOPE = math.sqrt(2 / math.pi)
+GELU_BEND = 0.044715 * GELU_SLOPE
 
 
 def _half_erfc(x: Any) -> Any:
@@ -136,7 +127,7 @@ def _gelu_share(square: Any, x: Any) -> Any:
 
     Takes x², at most 900.
     """
-    return (square * (2 * _GELU_BEND)).add_(2 * _GELU_SLOPE).mul_(x).sigmoid_()
+    return (square * (2 * GELU_BEND)).add_(2 * GELU_SLOPE).mul_(x).sigmoid_()
 
 
 def _gelu_tanh_by_sigmoid(x: Any) -> Any:
@@ -144,7 +135,7 @@ def _gelu_tanh_by_sigmoid(x: Any) -> Any:
 
 
 def _gelu_tanh_slope(x: Any, square: Any, share: Any) -> Any:
-    change = square.mul_(6 * _GELU_BEND).add_(2 * _GELU_SLOPE).mul_(x)
+    change = square.mul_(6 * GELU_BEND).add_(2 * GELU_SLOPE).mul_(x)
     return change.mul_(1 - share).add_(1).mul_(share)
 
 
@@ -175,23 +166,23 @@ WITH_RESIDUALS["gelu_tanh"] = HostKernel(_gelu_tanh_with_slope, TORCH_FORMULAS, 
 
 
 def _in_single(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wraps a function of several steps to compute float16 in float32."""
+    """Wraps a function of several steps to compute halves in float32."""
 
     def run(*given: Any) -> Any:
         dtype = given[-1].dtype
-        if dtype is not torch().float16:
+        if dtype.itemsize > 2:
             return function(*given)
         return function(*[x.float() for x in given]).to(dtype)
 
     return run
 
 
-# Kernels of several steps for the host: a GPU computes the formula, or PyTorch's fused kernel, in one launch.
-_IN_STEPS = {
+# Kernels of several steps for the host: a GPU computes the same in one launch.
+IN_STEPS: dict[str, Callable[..., Any]] = {
     "gelu": _in_single(_gelu_by_erfc), "gelu_tanh": _in_single(_gelu_tanh_by_sigmoid),
     "sigmoid_cross_entropy": _sigmoid_cross_entropy,
 }  # fmt: skip
-_VJPS_IN_STEPS = {
+VJPS_IN_STEPS: dict[str, Callable[..., Any]] = {
     "gelu": _in_single(_gelu_vjp_by_erfc), "gelu_tanh": _in_single(_gelu_tanh_vjp_by_sigmoid),
 }  # fmt: skip
 
@@ -223,11 +214,6 @@ def _relu_vjp(g: Any, y: Any) -> Any:
     return aten("threshold_backward")(g, y, 0)
 
 
-def _gelu_tanh_vjp(g: Any, x: Any) -> Any:
-    """Clamps `x`, whose cube may be infinite: beyond 30 the slope is 0 or 1. It is NaN for infinity, like the rule."""
-    return aten("gelu_backward")(g, x.clamp(-30, 30), approximate="tanh").add_(x - x)
-
-
 def _log_sigmoid_vjp(g: Any, x: Any) -> Any:
     """PyTorch's kernel for the host needs a buffer of the forward pass, which that for a GPU does not read."""
     if x.is_cuda:
@@ -242,8 +228,6 @@ def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     softplus = aten("softplus_backward")
     return {
         "abs": (("x",), _abs_vjp),
-        "gelu": (("x",), aten("gelu_backward")),
-        "gelu_tanh": (("x",), _gelu_tanh_vjp),
         "log": (("x",), t.div),
         "log_sigmoid": (("x",), _log_sigmoid_vjp),
         "relu": (("y",), _relu_vjp),
@@ -281,7 +265,7 @@ def forward_kernel(name: str, formula: _Formula, arity: int) -> Callable[..., An
     """
     if name in _SLOWER_ON_HOST or (name in _SLOWER_UNLESS_HALF and not _is_half(formula)) or not can_import():
         return None
-    function = _IN_STEPS.get(name) or fused_kernels().get(name) or compile_steps(formula)
+    function = IN_STEPS.get(name) or fused_kernels().get(name) or compile_steps(formula)
     if function is _erf and formula is not None and formula.inputs[0].dtype == np.float32:
         return None  # NumPy computes it in half of the time
     return None if function is None else on_arrays(function, arity)
@@ -296,7 +280,7 @@ def vjp_kernel(name: str, residuals: tuple[str, ...], formula: _Formula) -> Call
     if (name in _SLOWER_VJPS_UNLESS_HALF and not _is_half(formula)) or not can_import():
         return None
     names, fused = fused_vjps().get(name, ((), None))
-    function = _VJPS_IN_STEPS.get(name) or (fused if fused is not None and names == residuals else None)
+    function = VJPS_IN_STEPS.get(name) or (fused if fused is not None and names == residuals else None)
     function = function or compile_steps(formula)
     return None if function is None else on_arrays(function, 1 + len(residuals))
 

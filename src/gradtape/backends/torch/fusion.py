@@ -80,11 +80,14 @@ def fuse(formula: Any) -> Callable[..., Any] | None:
 
 @cache
 def compile_formula(parameters: str, text: str, dtype: Any, **numbers: float) -> Callable[..., Any]:
-    """Compiles a formula in C++ of tensors of this dtype, followed by numbers with these defaults."""
+    """Compiles a formula in C++ of tensors of this dtype, followed by numbers with these defaults.
+
+    It is computed in the dtype that the text calls `W`: halves in float.
+    """
     wide = "double" if dtype is torch.float64 else "float"
     given = ", ".join(f"T {name}_" for name in parameters.split())
-    lines = " ".join(f"const {wide} {name} = {name}_;" for name in parameters.split())
-    code = f"template <typename T> T formula({given}) {{ {lines} return (T)({text}); }}"
+    lines = " ".join(f"const W {name} = {name}_;" for name in parameters.split())
+    code = f"template <typename T> T formula({given}) {{ typedef {wide} W; {lines} return (T)({text}); }}"
     return jiterator._create_jit_fn(code, **{f"{name}_": value for name, value in numbers.items()})
 
 
