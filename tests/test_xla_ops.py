@@ -198,6 +198,27 @@ def test_casts_to_a_narrower_float_round(narrow):
         np.testing.assert_allclose(computed, z, rtol=4 * float(ml_dtypes.finfo(number).eps))
 
 
+@pytest.mark.parametrize("name", ["reduce_max", "reduce_min", "segment_max", "unsorted_segment_min"])
+def test_what_extremes_are_compared_with_is_computed_once_on_a_gpu(name, monkeypatch):
+    """A fusion that repeats the sum rounds it in another way: no element would be the maximum, or none be counted."""
+    from gradtape.graph.executors.xla.lowering import Lowering
+
+    reduce = getattr(tf.math, name)
+    others = {"segment_max": ([0, 0, 1],), "unsorted_segment_min": ([0, 0, 1], 2)}.get(name, ())
+
+    def gradient(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = reduce(tf.reduce_sum(tf.abs(x), 1), *others)
+        return tape.gradient(y, x)
+
+    graph = tf.function(gradient).get_concrete_function(tf.zeros([3, 4])).graph
+    for backend, times in (("cpu", 0), ("gpu", 1)):
+        monkeypatch.setattr(jax, "default_backend", lambda backend=backend: backend)
+        found = jax.make_jaxpr(executor._function(graph, Lowering(graph), []))(jax.ShapeDtypeStruct((3, 4), np.float32))
+        assert [e.primitive.name for e in _equations(found.jaxpr)].count("optimization_barrier") == times
+
+
 @pytest.mark.parametrize("channels", [1, 4])
 def test_filter_gradients_of_examples_are_products(channels):
     """As convolutions with a group for each example, or as sums for each filter, they take minutes to compile."""

@@ -32,6 +32,9 @@ from .table import LOWERINGS, TAKING_HALF
 # What a NumPy kernel raises on abstract values or immutable arrays.
 _NOT_FOR_XLA = (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, AttributeError, NotImplementedError)
 
+# Ops whose derivatives compare their first input, and the third of some, with the extreme value that they gave.
+_EXTREMES = frozenset("max max_rows min min_rows segment_max segment_min".split())
+
 
 class Lowering:
     """The replay of a graph and its subgraphs, and what it found on the way."""
@@ -59,6 +62,8 @@ class Lowering:
             return value.constant
 
         for node in graph.nodes:
+            if node.op.name in _EXTREMES and jax.default_backend() == "gpu":
+                made.update(_held([v for v in node.inputs if v.constant is None and v.dtype.is_floating], made))
             if node.op is guard:
                 checks.append(_equal(array(node.inputs[0]), node.attrs["value"]))
             elif node.op is never:
@@ -173,6 +178,14 @@ logging.getLogger("jax._src.callback").addFilter(lambda said: not (said.exc_info
 def _equal(x: Any, value: Any) -> Any:
     """Whether a guarded value is unchanged; NaN equals NaN."""
     return ((x == value) | ((x != x) & (value != value))).all()
+
+
+def _held(values: Sequence[Value], made: dict[Value, Any]) -> dict[Value, Any]:
+    """Return arrays that XLA computes once: a fusion that repeats a sum on a GPU may round it in another way.
+
+    Then no element would equal the extreme value, or another fusion would count none.
+    """
+    return dict(zip(values, jax.lax.optimization_barrier([made[v] for v in values]), strict=True))
 
 
 def _exactly(x: Any, value: Value) -> Any:
