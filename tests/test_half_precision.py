@@ -133,6 +133,8 @@ def stretchings(op):
                     results = computed(op, stretched(sample, chosen, size), np.float64, False)
                 except Exception:  # these sizes do not fit together
                     continue
+                if op.name == "conv" and not results[0].size:  # the filter is larger than the image
+                    continue
                 growth = LONG / size
                 most = max((math.prod(y.shape) * growth ** y.shape.count(size) for y in results), default=0)
                 if len(results) > MOST_OUTPUTS or most > MOST_ELEMENTS:
