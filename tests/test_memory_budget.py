@@ -4,6 +4,7 @@ import functools
 import gc
 import os
 import shutil
+import subprocess
 import sys
 import threading
 import tracemalloc
@@ -523,24 +524,28 @@ def test_files_come_and_go(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the process forks")
-def test_a_fork_leaves_the_files_of_its_parent(tmp_path, monkeypatch):
-    monkeypatch.setattr(spilling, "_BYTES_A_SECOND", 1e15)
-    monkeypatch.setattr(spilling, "_AN_ACCESS", 0.0)
-    expected, _ = once(in_parts)
-    tf.random.set_seed(7)
-    with tf.GradientTape(memory_budget=0.1, spill=tmp_path) as tape:
-        loss = network(in_parts)
-    assert account_of(tape).written > 0
-    child = os.fork()
-    if not child:
-        try:
-            del tape  # as at the end of a program
-            gc.collect()
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
+FORKS = """
+import gc, os, sys
+sys.path.insert(0, sys.argv[1])
+from test_memory_budget import WEIGHTS, Store, account_of, in_parts, network, once, same, spilling, tf
+Store.least_limit, spilling._BYTES_A_SECOND, spilling._AN_ACCESS = 0, 1e15, 0.0
+expected, _ = once(in_parts)
+tf.random.set_seed(7)
+with tf.GradientTape(memory_budget=0.1, spill=sys.argv[2]) as tape:
+    loss = network(in_parts)
+assert account_of(tape).written > 0
+if child := os.fork():
+    assert os.waitpid(child, 0)[1] == 0
     assert same(tape.gradient(loss, WEIGHTS), expected[:-1])
+else:
+    del tape  # and then everything else, at the end of the program
+    gc.collect()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the process forks")
+def test_a_fork_leaves_the_files_of_its_parent(tmp_path):
+    subprocess.run([sys.executable, "-c", FORKS, os.path.dirname(__file__), tmp_path], check=True, timeout=120)
     assert not list(tmp_path.iterdir())
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from os import PathLike, getpid, mkdir, path, remove
 from secrets import token_hex
 from time import perf_counter
 from typing import Any
-from weakref import finalize
+from weakref import WeakSet, finalize
 
 import numpy as np
 
@@ -38,9 +39,12 @@ class SpillFolder:
     """A private subdirectory of the user's, removed when this object is collected or the process exits."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
+        from shutil import rmtree  # imported lazily: slow to import and only needed here
+
         self._folder = path.join(path.abspath(folder), f"gradtape-spill-{token_hex(8)}")
         # The finalizer comes first, so that an interrupt between the two calls leaves no directory without a finalizer.
-        self.remove = finalize(self, _remove_folder, self._folder, getpid())
+        self.remove = finalize(self, rmtree, self._folder, True)
+        _folders.add(self)
         mkdir(self._folder, 0o700)
         self._count = 0
         self._bytes = _BYTES_A_SECOND
@@ -87,12 +91,16 @@ class SpillFolder:
         self._seconds += perf_counter() - began
 
 
-def _remove_folder(folder: str, process: int) -> None:
-    """Removes a folder, unless this is a fork of the process that uses it."""
-    from shutil import rmtree  # imported lazily: slow to import and only needed here
+_folders: WeakSet[SpillFolder] = WeakSet()
 
-    if process == getpid():
-        rmtree(folder, True)
+
+def _leave_folders_to_parent() -> None:
+    for folder in _folders:
+        folder.remove.detach()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_folders_to_parent)
 
 
 def memory_of(array: Any) -> Any:
