@@ -17,7 +17,6 @@ from keras.src.backend.common.stateless_scope import in_stateless_scope
 
 import gradtape as tf
 from gradtape.core.owners import Owner
-from gradtape.core.repeated_rows import repeated_rows
 from gradtape.engine.run import dispatch
 from gradtape.engine.run.source_lines import caller
 
@@ -72,7 +71,7 @@ class OptimizerExtension(Owner):
     def _clip_gradients(self, grads: Any) -> Any:
         """Clips gradients; entries of slices are clipped before repeated rows are summed, unless these come first."""
         norm, value = self.clipnorm, self.clipvalue  # type: ignore[attr-defined]
-        if repeated_rows.are_summed:
+        if tf.config.repeated_row_sums_enabled():
             return super()._clip_gradients(grads)  # type: ignore[misc]
         if norm:
             return [g if g is None else tf.clip_by_norm(g, norm) for g in grads]
@@ -134,7 +133,7 @@ class OptimizerExtension(Owner):
         is_own = type(self).update_step.__module__.startswith("keras.src.")  # type: ignore[attr-defined]
         has_momentums = bool(getattr(self, "_momentums", None))
         is_traced = dispatch.thread.trace is not None
-        return repeated_rows.are_summed and is_traced and is_own and has_momentums
+        return tf.config.repeated_row_sums_enabled() and is_traced and is_own and has_momentums
 
     def minimize(self, loss: Any, var_list: Any, tape: Any = None) -> Any:
         """Computes the gradients of `loss` with respect to the variables and applies them.

@@ -19,7 +19,6 @@ import numpy as np
 
 import gradtape as tf
 from gradtape.api.sparse.arithmetic import both_filled
-from gradtape.core.repeated_rows import repeated_rows
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.convert import to_tensor
 from gradtape.engine.run.namespace import ops
@@ -104,7 +103,7 @@ def on_values(linear: bool = False) -> Any:
         @functools.wraps(f)
         def call(x):
             if type(x) is not Tensor and isinstance(x, _KINDS):
-                x = summed(x) if repeated_rows.are_summed and not linear else x
+                x = summed(x) if tf.config.repeated_row_sums_enabled() and not linear else x
                 return like(x, f(x.values))
             return f(x)
 

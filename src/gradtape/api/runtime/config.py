@@ -5,11 +5,11 @@ Settings for hardware that gradtape does not use are stored and returned, so tha
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ...core import devices as machine
 from ...core.device_kinds import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
-from ...core.repeated_rows import repeated_rows
 
 NAMESPACES = ("config", "config.experimental", "config.threading", "config.optimizer")
 __all__ = [
@@ -24,7 +24,12 @@ __all__ = [
     "set_soft_device_placement", "set_visible_devices", "tensor_float_32_execution_enabled",
 ]  # fmt: skip
 
-_settings: dict[str, Any] = {"inter_op": 0, "intra_op": 0, "jit": ""}
+_settings: dict[str, Any] = {
+    "inter_op": 0,
+    "intra_op": 0,
+    "jit": "",
+    "repeated_row_sums": os.environ.get("GRADTAPE_REPEATED_ROW_SUMS", "0") not in ("", "0"),
+}
 
 
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -255,7 +260,7 @@ def enable_repeated_row_sums(enabled: bool = True) -> None:
     True
     >>> tf.config.enable_repeated_row_sums(False)
     """
-    repeated_rows.are_summed = bool(enabled)
+    _settings["repeated_row_sums"] = bool(enabled)
 
 
 def repeated_row_sums_enabled() -> bool:
@@ -265,7 +270,7 @@ def repeated_row_sums_enabled() -> bool:
     >>> tf.config.repeated_row_sums_enabled()
     False
     """
-    return repeated_rows.are_summed
+    return _settings["repeated_row_sums"]
 
 
 def tensor_float_32_execution_enabled() -> bool:
