@@ -110,6 +110,7 @@ def test_extras_variables_and_commands_in_advice_exist():
 CONTEXT = """
 x = logits = tf.constant([[1.0, 0.0], [0.0, 2.0]]); a, b, n, t = x, x, 2, x > 0.5
 indices = ids = true_classes = tf.constant([0, 1])
+gradient = tf.IndexedSlices(x, indices, (3, 2))
 f = tf.function(lambda x: x + 1.0)
 function = tf.function(lambda: tf.constant(1.0))
 model, folder = tf.Module(), FOLDER

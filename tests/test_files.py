@@ -1,6 +1,7 @@
 """Input and output of programs: files, images, text and summaries."""
 
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -262,24 +263,28 @@ def test_the_names_of_tensorflow_1(tmp_path):
     assert not v1.Exists(tmp_path / "a")
 
 
+WRITES_EVENTS = """
+import os, sys, gradtape as tf
+writers = [tf.summary.create_file_writer(sys.argv[1]) for _ in range(3)]
+writers.append(tf.summary.create_file_writer(sys.argv[1], filename_suffix=".own"))
+for i, writer in enumerate(writers):
+    with writer.as_default():
+        tf.summary.scalar("x", float(i), step=i)
+if hasattr(os, "fork"):
+    if child := os.fork():
+        os.waitpid(child, 0)
+    else:
+        tf.compat.v1.summary.FileWriter(sys.argv[1]).close()
+        os._exit(0)
+for writer in writers:
+    writer.close()
+"""
+
+
 def test_event_files_of_one_second_are_several(tmp_path):
     """Names are TensorFlow's: time, host, process, counter and suffix; a forked process has another number."""
     pytest.importorskip("tensorboardX")
-    writers = [tf.summary.create_file_writer(str(tmp_path)) for _ in range(3)]
-    writers.append(tf.summary.create_file_writer(str(tmp_path), filename_suffix=".own"))
-    for i, writer in enumerate(writers):
-        with writer.as_default():
-            tf.summary.scalar("x", float(i), step=i)
-    if hasattr(os, "fork"):
-        child = os.fork()
-        if not child:
-            try:
-                tf.compat.v1.summary.FileWriter(str(tmp_path)).close()
-            finally:
-                os._exit(0)
-        os.waitpid(child, 0)
-    for writer in writers:
-        writer.close()
+    subprocess.run([sys.executable, "-c", WRITES_EVENTS, str(tmp_path)], check=True, timeout=120)
     names = [file.name.split(".") for file in tmp_path.iterdir()]
     assert len(names) == 4 + hasattr(os, "fork")
     assert all(name[:3] == ["events", "out", "tfevents"] and len(name[3]) == 10 for name in names)
