@@ -13,7 +13,6 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ...core import errors, modes, nest
@@ -22,7 +21,7 @@ from ...core.tensor import Tensor
 from ...engine.run.dispatch import thread, traced_by
 from ...engine.run.protocols import Tensors
 from ...state.variable import Variable
-from ..ir.effects import EffectRecording, performed_as
+from ..ir.effects import EffectRecording, is_performed, performed_as
 from ..trace.trace import Trace, active_trace
 from ..trace.traced import DelegatedToRunner, EndOfElements, InlineIntoCaller, Untraceable, value_of
 from .signature import key_of, supplies_elements
@@ -60,8 +59,11 @@ class _Supply:
         """Takes the next element of an iterator; raises `StopIteration` at its end."""
         buffer, count = self._buffers[index], self._taken[index]
         if count == len(buffer):
-            with nullcontext() if thread.trace is None else traced_by(None), performed_as(_PERFORMED):
+            if thread.trace is None and is_performed():  # no context: that would cost as much as `next`
                 value = next(self.iterators[index], _END)
+            else:
+                with traced_by(None), performed_as(_PERFORMED):
+                    value = next(self.iterators[index], _END)
             if value is _END:
                 raise StopIteration
             buffer.append(_Element(value))
@@ -311,7 +313,7 @@ class CacheByElements(TraceCache):
 
     def _is_full(self, variants: Any) -> bool:
         nodes = list(variants.nodes())
-        shapes = {key for node in nodes for key in node.after}
+        shapes = {key for node in nodes for key in list(node.after)}  # other threads may add some
         return sum(map(len, nodes)) >= MOST_VARIANTS + len(shapes)
 
     def _store(self, variants: Any, variant: Specialization, tensors: Tensors) -> Tensors:

@@ -141,6 +141,11 @@ def performance() -> dict[str, Any]:
     return dict(vars(_performance))
 
 
+def is_performed() -> bool:
+    """Return whether effects are performed, and neither recorded, replayed nor imagined."""
+    return not (_performance.frames or _performance.imagined)
+
+
 def performed_as(those: dict[str, Any]) -> Any:
     """Return a context manager that applies an effect handling mode returned by `performance`."""
     return holding(_performance, **those)
