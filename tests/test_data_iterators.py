@@ -369,3 +369,11 @@ def test_a_function_that_iterates_over_an_iterator_runs_eagerly():
         return found
 
     assert int(total(iter(tf.data.Dataset.range(5)))) == 10
+
+
+def test_a_concrete_function_of_an_iterator_is_refused():
+    f = tf.function(lambda iterator: next(iterator))
+    iterator = iter(tf.data.Dataset.range(5))
+    with pytest.raises(NotImplementedError, match="Call the function itself with the iterator"):
+        f.get_concrete_function(iterator)
+    assert int(f(iterator)) == 0

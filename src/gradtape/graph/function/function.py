@@ -362,7 +362,13 @@ class Function:
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
         args, kwargs = open_arguments(self._parameters.arranged(args, kwargs))
-        key = _key(args, kwargs)
+        try:
+            key = _key(args, kwargs)
+        except TakesElements:
+            raise NotImplementedError(
+                f"get_concrete_function of {self.name}: an argument is an iterator of a dataset, and the elements that "
+                "the graph takes are known at each call only. Call the function itself with the iterator"
+            ) from None
         self._calls.count += 1
         concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
         if concrete is None:
