@@ -259,6 +259,9 @@ OUTCOMES = {
     "remainder": (at_sizes(lambda x, n: x + float(n % 3)), V, "right"),
     "at least": (at_sizes(lambda x, n: tf.fill([max(n, 4)], tf.reduce_sum(x))), V, "right"),
     "at most": (at_sizes(lambda x, n: x[: min(n, 512)]), V, "right"),
+    "at most 1000": (at_sizes(lambda x, n: x[: min(n, 1000)]), V, "right"),
+    "at most 700 of two sizes": (lambda x: x[:, : min(x.shape[1], 700)], [None, None], "right"),
+    "top 700": (at_sizes(lambda x, n: tf.math.top_k(x, min(n, 700))[0]), V, "right"),
     "at most, constrained": (lambda x: tf.roll(x @ WEIGHTS, min(x.shape[0], 4), 0), [None, None], "refused"),
     "last 512": (lambda x: x[-512:], V, "right"),
     "window": (at_sizes(lambda x, n: x * tf.signal.hann_window(n)), V, "refused"),
@@ -267,6 +270,10 @@ OUTCOMES = {
     "pairs": (at_sizes(lambda x, n: tf.fill([n * (n - 1) // 2], tf.reduce_sum(x))), V, "refused"),
     "condition on a size": (at_sizes(lambda x, n: x * 2.0 if n > 10 else x * 3.0), V, "refused"),
     "condition on a large size": (at_sizes(lambda x, n: x * 2.0 if n > 518 else x), V, "refused"),
+    "condition on a size of 1000": (at_sizes(lambda x, n: x * 2.0 if n > 1000 else x), V, "refused"),
+    "condition in the graph": (lambda x: tf.cond(tf.shape(x)[0] > 1000, lambda: x * 2.0, lambda: x), V, "refused"),
+    "remainder of 17": (at_sizes(lambda x, n: x + float(n % 17)), V, "refused"),
+    "matrix of places": (at_sizes(lambda x, n: tf.gather(x, np.add.outer(range(n), range(n)) % n)), V, "refused"),
     "condition on the size 2": (at_sizes(lambda x, n: x + 1.0 if n == 2 else x), V, "refused"),
     "half in a branch": (at_sizes(lambda x, n: tf.cond(tf.reduce_sum(x) > 99.0, lambda: tf.reduce_sum(x[: n // 2]),
                                                        lambda: 0.0)), V, "right"),
@@ -278,7 +285,7 @@ OUTCOMES = {
 
 
 def outcome_of_saving(function, shapes, folder):
-    """Saves a function and runs it at ten sizes: returns "right", "wrong at …" or "refused"."""
+    """Saves a function and runs it at eleven sizes: returns "right", "wrong at …" or "refused"."""
     module = module_of(function, *[S(shape, tf.float32) for shape in shapes])
     try:
         tf.saved_model.save(module, folder)
@@ -287,7 +294,7 @@ def outcome_of_saving(function, shapes, folder):
         return "refused"
     loaded = tf.saved_model.load(folder)
     rng = np.random.default_rng(0)
-    for n in (1, 2, 3, 4, 6, 9, 31, 64, 514, 1000):
+    for n in (1, 2, 3, 4, 6, 9, 31, 64, 514, 1000, 1501):
         if len(shapes[0]) < 4 or n < 100:
             arrays = [rng.normal(size=[k or n + i for k in shape]) for i, shape in enumerate(shapes)]
             xs = [tf.constant(array, tf.float32) for array in arrays]

@@ -93,15 +93,19 @@ def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
 
 
 def further_probes(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) -> list[Run]:
-    """Returns runs at an even size and at large ones, whose graphs are merged with the first ones."""
+    """Returns runs at an even size, at large and at very large ones, whose graphs are merged with the first ones.
+
+    The very large ones are beyond the limits that functions have for sizes, such as 1,000 in `min(n, 1000)`.
+    """
     count, values = sizes.open_count, runs[0].values
     if count:
         numbers = [*_affordable(sizes, graphs, [_spaced(8, 6, count)], [_spaced(4, 2, count)]),
-                   *_affordable(sizes, graphs, *(_one_large(n, count) for n in (515, 131, 35)))]  # fmt: skip
+                   *_affordable(sizes, graphs, *(_one_large(n, count) for n in (515, 131, 35))),
+                   *_affordable(sizes, graphs, *(_one_large(n, count) for n in (65541, 9221, 2051)))]  # fmt: skip
     else:
         numbers = [[], []] if _is_open(sizes, runs) else []
     free = [_free(runs, 2, dims) for dims in ((6, 4, 8, 2, 4), (8, 9, 2, 3, 2))]
-    others = [6, 30, 7]
+    others = [6, 30, 7, 15, 8]
     return [Run(sizes.row(row), _further_values(values, others[i], 10 + i), free[i % 2])
             for i, row in enumerate(numbers)]  # fmt: skip
 
@@ -116,7 +120,7 @@ def held_out_runs(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) ->
         # Where the graphs have larger sizes: a limit, as in `min(n, 4)`, may be reached in all of them.
         numbers += [[n] * count for n in (3, 5) if sizes.row([n] * count) not in sizes.probes]
         numbers += _affordable(sizes, graphs, [_spaced(12, 10, count)], [_spaced(6, 2, count)])
-        numbers += _affordable(sizes, graphs, *(_one_large(n, count) for n in (521, 133, 41)))
+        numbers += _affordable(sizes, graphs, *(_one_large(n, count) for n in (531, 133, 41)))
     found = []
     for i, row in enumerate(numbers):
         free = _free(runs, i % 4, (9, 4, 1, 6, 2))
@@ -170,5 +174,5 @@ def _is_affordable(sizes: Sizes, graphs: Sequence[Graph], numbers: Sequence[int]
 
 
 def _elements(graph: Graph) -> int:
-    """Returns the number of elements of all values that a graph computes."""
-    return 1 + sum(math.prod(value.shape) for node in all_nodes(graph) for value in node.outputs)
+    """Returns the number of elements that the nodes of a graph read, constants among them, and compute."""
+    return 1 + sum(math.prod(value.shape) for node in all_nodes(graph) for value in (*node.inputs, *node.outputs))
