@@ -159,7 +159,9 @@ class TestNests:
 
         tf.register_tensor_conversion_function(Converts, lambda value, *args, **kwargs: tf.constant(1.0))
         proxy = type("ObjectProxy", (), {"is_tensor_like": True})  # of wrapt
-        others = [Converts(), proxy(), tf.Variable, tf.data.Dataset.range(2), tf.TensorArray(tf.float32, 1)]
+        proxy_of_tensor = type("ObjectProxy", (), {"__class__": tf.Tensor})
+        others = [Converts(), proxy(), proxy_of_tensor(), tf.Variable]
+        others += [tf.data.Dataset.range(2), tf.TensorArray(tf.float32, 1)]
         assert not any(map(tf.is_tensor, others))
 
     def test_identity_and_stop_gradient(self):

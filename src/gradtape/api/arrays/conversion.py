@@ -83,10 +83,10 @@ def is_tensor(x: object) -> bool:
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
+    if type(x).__name__ in ("ObjectProxy", "_DictWrapper"):  # wrapt's, of whatever value: TensorFlow's rule names them
+        return False
     if isinstance(x, Tensor):
         return True
-    if type(x).__name__ in ("ObjectProxy", "_DictWrapper"):  # of wrapt: they pass on every attribute
-        return False
     native = x._is_native if isinstance(x, CompositeTensor) else hasattr(type(x), "_as_tensor")
     # Variables of Keras; then what declares itself, whatever the value: symbolic tensors of Keras 2, TFP's variables.
     return native or hasattr(x, "_gradtape_variable") or getattr(x, "is_tensor_like", None) is not None
