@@ -13,7 +13,7 @@ from ...core import errors, nest
 from ...core.tensor import Tensor
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.ir.effects import Changed, imagining, never
-from ...graph.ir.graph import Graph
+from ...graph.ir.graph import Graph, all_nodes
 from ...graph.passes.optimize import dead_code
 from ...graph.trace.traced import Untraceable
 from ...state.specs import TensorSpec, TypeSpec
@@ -120,7 +120,7 @@ def _check_values(program: Program, values: Any) -> None:
 def _traced(function: ConcreteFunction, given: Sequence[Any], run: Run) -> Any:
     with imagining():
         traced = function._concrete.traced_for_good(examples(list(map(spec_of, given)), run), (), False)
-    for node in _all_nodes(traced.graph):
+    for node in all_nodes(traced.graph):
         if node.op is never:
             raise Unvisited(node.attrs.get("operand_shapes", ()))
     return traced
@@ -132,16 +132,6 @@ class Unvisited(Differs):
     def __init__(self, operand_shapes: Any) -> None:
         super().__init__("a branch of it cannot be traced for all sizes")
         self.operand_shapes = operand_shapes
-
-
-def _all_nodes(graph: Graph) -> Iterator[Any]:
-    """Yields the nodes of a graph, and of the graphs in their attributes."""
-    for node in graph.nodes:
-        yield node
-        for value in node.attrs.values():
-            for inner in value if isinstance(value, tuple | list) else (value,):
-                if isinstance(inner, Graph):
-                    yield from _all_nodes(inner)
 
 
 def _open_spec(place: Place) -> TensorSpec:
@@ -316,7 +306,7 @@ def _factors(size: int, sizes: list[int], numbers: tuple[int, ...]) -> list[int]
 
 def _branch_shapes(graph: Graph) -> tuple[tuple[int, ...], ...]:
     """Returns the shapes of one output of the branches of a cond, if they differ."""
-    for node in _all_nodes(graph):
+    for node in all_nodes(graph):
         for values in zip(*(branch.outputs for branch in node.attrs.get("branches", ())), strict=True):
             shapes = tuple(dict.fromkeys(value.shape for value in values))
             if len(shapes) > 1:
