@@ -88,7 +88,7 @@ ecosystem: .ecosystem/.installed  ## Runs third-party libraries on gradtape, in 
 .ecosystem/.installed: tools/ecosystem/requirements.txt tools/ecosystem/dependencies.txt
 	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
 	$(PYTHON) -m venv .ecosystem
-	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[autograph,xla,keras]' \
+	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[xla,keras]' \
 		--requirement tools/ecosystem/dependencies.txt
 	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement tools/ecosystem/requirements.txt
 	@touch $@

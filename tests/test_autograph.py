@@ -16,9 +16,6 @@ from test_recorded import FOLDER, compare, recorder
 import gradtape as tf
 from gradtape import autograph
 from gradtape.graph.ir.graph import all_nodes
-from gradtape.graph.trace import conversion_status
-
-pytest.importorskip("malt")
 
 SUBJECTS = ("autograph", "autograph_loops")
 for subject in (*SUBJECTS, "autograph_errors"):
@@ -315,16 +312,6 @@ def test_trace_and_verbosity(capsys):
 def test_converter_is_loaded_when_it_is_needed():
     code = "import sys, gradtape as tf; tf.autograph.experimental.set_loop_options(); print('malt' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
-
-
-def test_without_the_converter(monkeypatch):
-    monkeypatch.setattr(conversion_status, "find_spec", lambda name: None)
-    assert float(tf.function(same)(tf.constant(1.0))) == 1.0
-    install = r'^Python control flow .* diastatic-malt: pip install "gradtape\[autograph\]"'
-    with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match=install):
-        tf.function(positive)(tf.constant(1.0))
-    with pytest.raises(ImportError, match="diastatic-malt"):
-        tf.autograph.to_graph(positive)
 
 
 class Rows:

@@ -176,7 +176,6 @@ def conditional(x, n):
 
 
 def test_the_graph_of_a_function_with_its_inner_graphs(tmp_path):
-    pytest.importorskip("malt")
     concrete = tf.function(conditional).get_concrete_function(tf.TensorSpec([3, 3]), tf.TensorSpec([], tf.int32))
     for subject in (concrete, concrete.graph):
         data = embedded(tf.inspect.report(subject, tmp_path / "graph.html"))
@@ -198,7 +197,6 @@ def groups(children):
 
 
 def test_the_bodies_of_loops_are_fed_and_lead_on(tmp_path):
-    pytest.importorskip("malt")
     concrete = tf.function(conditional).get_concrete_function(tf.TensorSpec([3, 3]), tf.TensorSpec([], tf.int32))
     data = embedded(tf.inspect.report(concrete, tmp_path / "graph.html"))
     nodes = {node["id"]: node for node in data["nodes"]}
@@ -216,7 +214,6 @@ def test_the_bodies_of_loops_are_fed_and_lead_on(tmp_path):
 
 
 def test_calls_of_functions_on_a_tape_are_opened_down_to_their_loops(tmp_path):
-    pytest.importorskip("malt")
     v = tf.Variable(tf.eye(3), name="v")
 
     @tf.function

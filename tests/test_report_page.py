@@ -185,7 +185,6 @@ def test_steps_of_different_graphs_change_the_graph(tmp_path):
 @needs_node
 @pytest.mark.parametrize("width", [1600, 390])
 def test_loop_bodies_open(tmp_path, width):
-    pytest.importorskip("malt")
     concrete = tf.function(conditional).get_concrete_function(tf.TensorSpec([3, 3]), tf.TensorSpec([], tf.int32))
     page = tf.inspect.report(concrete, tmp_path / "graph.html")
     found = asked(

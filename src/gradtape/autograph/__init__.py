@@ -17,7 +17,7 @@ from ..core.errors import InvalidArgumentError
 from ..core.extension_points import convert_function
 from ..engine.run import dispatch
 from ..graph.trace import conversion_status
-from ..graph.trace.conversion_status import ConversionNeeded, available, has_conditions, switched, waiting
+from ..graph.trace.conversion_status import ConversionNeeded, has_conditions, switched, waiting
 from .error_messages import of_the_user
 
 _GENERATOR = 0x20  # the code object flag `inspect.CO_GENERATOR`
@@ -26,11 +26,8 @@ _GENERATOR = 0x20  # the code object flag `inspect.CO_GENERATOR`
 def convert(f: Callable[..., Any], recursive: bool = True, features: Iterable[Any] | Any | None = None) -> Any:
     """Converts the control flow on tensors in `f`, and in the functions it calls, to operators.
 
-    Errors raised inside keep their class, and their messages include the user's source lines. Without diastatic-malt,
-    returns `f` itself.
+    Errors raised inside keep their class, and their messages include the user's source lines.
     """
-    if not available():
-        return f
     from .conversion import converted
 
     return converted(f, recursive, features)
@@ -61,7 +58,7 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
             raise
         except Exception as error:
             told_by_tensors = isinstance(error, InvalidArgumentError) and conversion_status.thread.looks > looks
-            if told_by_tensors and dispatch.thread.trace is not None and available():
+            if told_by_tensors and dispatch.thread.trace is not None:
                 again = convert(f, features=features)
                 raise ConversionNeeded from error  # after conversion, a failing op whose result is unused is removed
             explained = of_the_user(error)

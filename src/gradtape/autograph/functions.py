@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..graph.trace import conversion_status
-from ..graph.trace.conversion_status import INSTALL, available
 from . import loop_options
 
 NAMESPACES = ("autograph", "autograph.experimental")
@@ -61,8 +60,6 @@ def to_graph(entity: Any, recursive: bool = True, experimental_optional_features
     >>> int(tf.autograph.to_graph(f)(tf.constant(2)))
     4
     """
-    if not available():
-        raise ImportError(f"AutoGraph needs diastatic-malt: {INSTALL}")
     from .conversion import to_graph as convert
 
     return convert(entity, recursive, experimental_optional_features)
@@ -88,10 +85,9 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
     >>> import gradtape as tf
     >>> tf.autograph.set_verbosity(0)
     """
-    if available():
-        from malt.utils import ag_logging
+    from malt.utils import ag_logging
 
-        ag_logging.set_verbosity(level, alsologtostdout)
+    ag_logging.set_verbosity(level, alsologtostdout)
     logging.getLogger("gradtape").setLevel(logging.INFO if level > 0 else logging.NOTSET)
 
 

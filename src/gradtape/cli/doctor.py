@@ -25,7 +25,6 @@ from .self_test import TESTS, SelfTestOutcome, perform
 # Optional dependencies: module, distribution, purpose and how to install it.
 PARTS = [
     ("keras", "keras", "tf.keras", "gradtape[keras]"),
-    ("malt", "diastatic-malt", "AutoGraph", "gradtape[autograph]"),
     ("jax", "jax", "jit_compile=True", "gradtape[xla]"),
     ("torch", "torch", "kernels for large arrays", "gradtape[torch]"),
     ("array_api_compat", "array-api-compat", "GPUs, with PyTorch", "gradtape[torch]"),
@@ -36,7 +35,10 @@ PARTS = [
 
 
 def doctor(*, test: bool = True, as_json: bool = False) -> int:
-    """Shows versions, machine, optional dependencies and self-test results; returns 1 if a test fails."""
+    """Shows versions, machine, dependencies and self-test results.
+
+    Returns 1 if a test fails or a required dependency is missing.
+    """
     with reporting("looking for devices"):
         sections = {"versions": versions(), "machine": machine(), "devices": _devices()}
     parts = [part_found(*part) for part in PARTS]
@@ -50,13 +52,13 @@ def doctor(*, test: bool = True, as_json: bool = False) -> int:
     else:
         _show(sections, parts)
         outcomes = _show_tests() if test else []
-    return int(any(outcome.status == "failed" for outcome in outcomes))
+    return int("missing" in sections["versions"].values() or any(outcome.status == "failed" for outcome in outcomes))
 
 
 def versions() -> dict[str, str]:
     """Returns the versions of gradtape, Python and required dependencies."""
     found = {"gradtape": gradtape.__gradtape_version__, "python": platform.python_version()}
-    for name in ("numpy", "scipy", "ml_dtypes", "rich"):
+    for name in ("numpy", "scipy", "ml_dtypes", "rich", "diastatic-malt"):
         found[name] = _version(name) or "missing"
     return found
 
@@ -163,5 +165,7 @@ def _show_tests() -> list[SelfTestOutcome]:
         note = f": {escape(outcome.note)}" if outcome.note else ""
         out.print(f"[{colours[outcome.status]}]{outcome.status}[/] {name} ({outcome.seconds:.1f} s){note}")
     failed = sum(outcome.status == "failed" for outcome in outcomes)
-    out.print(f"[red]{failed} of {len(outcomes)} tests failed[/]" if failed else "[green]no test failed[/]")
+    skipped = sum(outcome.status == "skipped" for outcome in outcomes)
+    rest = f"; {skipped} skipped: install what they need to use it" if skipped else ""
+    out.print((f"[red]{failed} of {len(outcomes)} tests failed[/]" if failed else "[green]no test failed[/]") + rest)
     return outcomes

@@ -116,7 +116,6 @@ def _test_function(**options: Any) -> None:
 
 
 def _autograph() -> None:
-    _need("malt", "autograph")
     assert int(tf.function(_halvings)(tf.constant(40.0))) == 6
 
 

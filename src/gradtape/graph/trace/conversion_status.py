@@ -13,7 +13,6 @@ import threading
 import types
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from importlib.util import find_spec
 from typing import Any, ParamSpec, TypeVar, overload
 
 from ...core.scopes import carried, holding
@@ -24,19 +23,8 @@ LIBRARIES = frozenset(
     "rich tqdm h5py wrapt IPython".split()
 ) | frozenset(sys.stdlib_module_names)
 
-INSTALL = 'pip install "gradtape[autograph]"'
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-
-def available() -> bool:
-    """Whether functions can be converted: whether diastatic-malt is installed."""
-    return find_spec("malt") is not None
-
-
-def missed() -> str:
-    """Return the prefix of errors that conversion would have prevented: how to install it, or "" if it is installed."""
-    return "" if available() else f"Python control flow on tensors is converted by diastatic-malt: {INSTALL}. "
 
 
 class ConversionNeeded(BaseException):

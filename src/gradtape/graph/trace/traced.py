@@ -18,7 +18,7 @@ from ...engine.run import dispatch
 from ...engine.run.source_lines import is_called_by_gradtape
 from ..ir.dynamic_sizes import SymbolicDims
 from ..ir.graph import Attrs, GraphOp, Value, maker
-from .conversion_status import missed, request_conversion
+from .conversion_status import request_conversion
 from .lazy_tensors import LazyTensor, lazy_copy
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class TracedTensor(Tensor):
             return super().__bool__()
         request_conversion()
         raise OperatorNotAllowedInGraphError(
-            f"{missed()}Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the following "
+            "Using a symbolic `tf.Tensor` as a Python `bool` is not allowed. You can attempt the following "
             "resolutions to the problem: If you are running in Graph mode, use Eager execution mode or decorate this "
             "function with @tf.function. If you are using AutoGraph, you can try decorating this function with "
             "@tf.function. If that does not work, then you may be using an unsupported feature or your source code may "
