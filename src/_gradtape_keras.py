@@ -1,4 +1,4 @@
-"""Loaded when Python starts: `import keras` with `KERAS_BACKEND=gradtape` runs Keras on gradtape.
+"""Loaded when Python starts: lets gradtape decide at `import keras` whether Keras runs on it (docs/keras.md).
 
 `GRADTAPE_PTH=0` turns this off.
 """
@@ -15,10 +15,9 @@ class Watch:
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        """None; before that, the backend is made known to Keras if it is the one to use."""
-        if name == "keras":
-            if os.environ.get("KERAS_BACKEND") == "gradtape":
-                import keras_gradtape.loader  # noqa: F401
+        """None; before that, gradtape is made known to Keras if it may be the backend."""
+        if name == "keras" and ("gradtape" in sys.modules or os.environ.get("KERAS_BACKEND") == "gradtape"):
+            import keras_gradtape.loader  # noqa: F401
 
 
 if os.environ.get("GRADTAPE_PTH") != "0":

@@ -75,7 +75,8 @@ def __getattr__(name: str) -> _Any:
         try:
             keras = _importlib.import_module("gradtape.keras")
         except ImportError as error:  # for `hasattr`, and other callers that probe for a name
-            raise AttributeError(f"tf.{name} needs Keras, which could not be imported: {error}") from error
+            message = f"tf.{name} needs Keras, which could not be imported: {error}"
+            raise AttributeError(message, name=name) from error
         return keras if name == "keras" else getattr(keras, name)
     value = _resolve(name)
     globals()[name] = value

@@ -12,6 +12,8 @@ import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
+import json
+import logging
 import os
 import sys
 import types
@@ -27,9 +29,15 @@ class _Role:
     """What gradtape is in this process."""
 
     serves_tensorflow = False  # whether it serves as `tensorflow`, so that Keras' `tensorflow` backend is gradtape
+    is_demanded = False  # whether the program has asked for `gradtape.keras`, which is Keras on gradtape
 
 
-role = _Role()
+def _installed() -> list[Any]:
+    """Returns the import hooks, also one of a former import: `keras.config.set_backend` forgets modules `keras...`."""
+    return [finder for finder in sys.meta_path if type(finder).__module__ == __name__]
+
+
+role = next((finder.role for finder in _installed()), None) or _Role()
 
 _CONFIG = "keras.src.backend.config"
 _WIDER = {"int32": "int64", "uint32": "uint64"}
@@ -60,6 +68,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Import hook that serves the backend modules once Keras' configuration requests gradtape."""
 
     def __init__(self) -> None:
+        self.role = role
         self.chosen = False
         self.waiting: set[str] = set()
 
@@ -107,19 +116,47 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 _FOLLOWED[name](sys.modules[name])
 
 
-def _asked_for(otherwise: str) -> str:
-    """Returns the backend named by the environment, or `otherwise`."""
+def _named_by_variable() -> str:
+    """Returns the backend that `KERAS_BACKEND` names, or an empty string."""
     asked = os.environ.get("KERAS_BACKEND", "")
-    if role.serves_tensorflow and asked in ("", "tensorflow"):
-        return NAME
-    return asked or otherwise
+    return NAME if role.serves_tensorflow and asked == "tensorflow" else asked
+
+
+def _named_by_file() -> str:
+    """Returns the backend that `keras.json` names; an empty string for TensorFlow, which Keras itself writes there."""
+    home = os.path.expanduser("~")
+    folder = os.environ.get("KERAS_HOME") or os.path.join(home if os.access(home, os.W_OK) else "/tmp", ".keras")
+    try:
+        with open(os.path.expanduser(os.path.join(folder, "keras.json"))) as file:
+            named = json.load(file).get("backend", "")
+    except (OSError, ValueError, AttributeError):
+        return ""
+    return "" if named == "tensorflow" else named
+
+
+def chosen_backend() -> str:
+    """Returns the backend of the Keras that is about to be imported, or an empty string if Keras chooses itself.
+
+    The table in docs/keras.md has every case.
+    """
+    asked = _named_by_variable()
+    if asked or role.is_demanded:
+        return asked or NAME
+    is_used = role.serves_tensorflow or NAME in sys.modules
+    return _named_by_file() or (NAME if is_used else "")
 
 
 @contextlib.contextmanager
 def _environment() -> Iterator[None]:
     """Context manager: sets `KERAS_BACKEND` while Keras reads it."""
     before = os.environ.get("KERAS_BACKEND")
-    os.environ["KERAS_BACKEND"] = _asked_for("")
+    backend = chosen_backend()
+    is_named = role.serves_tensorflow or role.is_demanded or _named_by_variable() or _named_by_file()
+    if backend == NAME and not is_named and importlib.util.find_spec("tensorflow"):
+        logging.getLogger("gradtape").warning(
+            "Keras runs on gradtape, which this program imports; KERAS_BACKEND=tensorflow runs it on TensorFlow"
+        )
+    os.environ["KERAS_BACKEND"] = backend
     try:
         yield
     finally:
@@ -183,6 +220,13 @@ def _know_types(module: Any) -> None:
 
 def _is_instance(kinds: Any, value: Any) -> bool:
     return isinstance(value, kinds)
+
+
+def _hide_frames(module: Any) -> None:
+    """Leaves gradtape's frames out of Keras' tracebacks, together with Keras' own and TensorFlow's."""
+    from gradtape.core.tracebacks import own_places
+
+    module._EXCLUDED_PATHS += own_places()
 
 
 def _know_graphs(backend_utils: Any) -> None:
@@ -281,6 +325,7 @@ _FOLLOWED = {
     "keras.src.utils.dataset_utils": _know_types,
     "keras.src.utils.module_utils": _serve_tensorflow,
     "keras.src.utils.tf_utils": _know_types,
+    "keras.src.utils.traceback_utils": _hide_frames,
 }
 
 
@@ -317,23 +362,25 @@ def _keeping_64_bits(lattice: Callable[..., str]) -> Callable[..., str]:
 
 
 def install() -> None:
-    """Installs the import hook for `KERAS_BACKEND=gradtape`, unless Keras is imported already."""
-    if _CONFIG not in sys.modules and not any(isinstance(finder, Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, Finder())
+    """Installs the import hook, unless Keras is imported already."""
+    if _CONFIG not in sys.modules:
+        former = _installed()
+        sys.meta_path[:] = [Finder(), *(finder for finder in sys.meta_path if finder not in former)]
 
 
 def load() -> types.ModuleType:
     """Returns Keras on gradtape; imports it if necessary."""
     if _CONFIG not in sys.modules:
-        install()
-        asked = _asked_for(NAME)
-        if asked != NAME:
+        asked = _named_by_variable()
+        if asked not in ("", NAME):
             raise ImportError(
                 f"gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND={asked}. Unset it, "
                 "or set it to gradtape"
             )
+        role.is_demanded = True
+        install()
         if not role.serves_tensorflow:
-            os.environ["KERAS_BACKEND"] = NAME
+            os.environ["KERAS_BACKEND"] = NAME  # for processes that this one starts
     try:
         import keras
     except ModuleNotFoundError as error:
@@ -343,8 +390,8 @@ def load() -> types.ModuleType:
     backend = sys.modules[_CONFIG].backend()
     if backend != NAME:
         raise ImportError(
-            f"Keras was imported before, with the backend {backend!r}, and a process has one. Import "
-            f"gradtape.keras before keras, or set KERAS_BACKEND={NAME}"
+            f"Keras was imported before with the backend {backend!r}, and a process has one: set KERAS_BACKEND={NAME}, "
+            "or import gradtape before keras"
         )
     return keras
 
