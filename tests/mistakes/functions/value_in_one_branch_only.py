@@ -1,0 +1,11 @@
+import tensorflow as tf
+
+
+@tf.function
+def f(x):
+    if tf.reduce_sum(x) > 0.0:
+        scale = tf.constant(2.0)
+    return x * scale
+
+
+print(f(tf.constant([1.0, 2.0])))

@@ -1,0 +1,4 @@
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+model.fit(tf.random.normal((8, 4)), tf.zeros((8, 1)), verbose=0)

@@ -1,0 +1,5 @@
+import tensorflow as tf
+
+model = tf.keras.Sequential([tf.keras.Input((4,)), tf.keras.layers.Dense(1)])
+model.compile("adam", "cross_entropy")
+model.fit(tf.random.normal((8, 4)), tf.zeros((8, 1)), verbose=0)

@@ -1,0 +1,5 @@
+import tensorflow as tf
+
+weights = tf.constant([0.5, 0.25])
+counts = tf.constant([3, 4])
+print(weights * counts)

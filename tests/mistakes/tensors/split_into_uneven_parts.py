@@ -1,0 +1,4 @@
+import tensorflow as tf
+
+batch = tf.zeros((10, 4))
+print(tf.split(batch, 3))
