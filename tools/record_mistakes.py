@@ -74,7 +74,7 @@ def anonymous(text):
     text = re.sub(r'[^\s"]*/(?=site-packages/|src/gradtape/|src/keras_gradtape/|tests/mistakes/)', "", text)
     text = re.sub(rf"{re.escape(tempfile.gettempdir())}/\w+", "TEMPORARY", text)
     text = re.sub(r'[^\s"]*/lib/(?=python3\.)', "", text)
-    return re.sub(r"\b0x[0-9a-f]+", "0x…", text)
+    return re.sub(r"\b(0x|id=)[0-9a-f]+", r"\1…", text)
 
 
 def in_a_fork(function, *arguments):
