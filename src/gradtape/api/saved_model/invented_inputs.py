@@ -58,14 +58,16 @@ def free_shape(rank: int) -> tuple[int, ...]:
 def examples(specs: Sequence[TensorSpec], run: Run) -> list[Tensor]:
     """Creates the inputs of a run."""
     unknown = iter(run.sizes)
-    return [_example(spec, unknown, run) for spec in specs]
+    return [_example(spec, unknown, run, i) for i, spec in enumerate(specs)]
 
 
-def _example(spec: TensorSpec, unknown: Iterator[int], run: Run) -> Tensor:
+def _example(spec: TensorSpec, unknown: Iterator[int], run: Run, index: int) -> Tensor:
     fill = b"" if spec.dtype is dtypes.string else 1
     shape = spec.shape if spec.shape.rank is not None else run.free
     array = np.full([next(unknown) if n is None else n for n in shape], fill, spec.dtype.numpy)
-    array = _with_values(array, spec, run.values)
+    # The random values of each input are others: those of `x - y` would be zeros, which hide a wrong factor.
+    values = (*run.values, index) if isinstance(run.values, tuple) else run.values
+    array = _with_values(array, spec, values)
     return wrap(array if array.ndim or spec.dtype is dtypes.string else array[()], spec.dtype)
 
 
@@ -101,13 +103,21 @@ def further_probes(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) -
     if count:
         numbers = [*_affordable(sizes, graphs, [_spaced(8, 6, count)], [_spaced(4, 2, count)]),
                    *_affordable(sizes, graphs, *(_one_large(n, count) for n in (515, 131, 35))),
-                   *_affordable(sizes, graphs, *(_one_large(n, count) for n in (65541, 9221, 2051)))]  # fmt: skip
+                   *_affordable(sizes, graphs, *(_one_large(n, count) for n in (65731, 9307, 2141)))]  # fmt: skip
     else:
         numbers = [[], []] if _is_open(sizes, runs) else []
     free = [_free(runs, 2, dims) for dims in ((6, 4, 8, 2, 4), (8, 9, 2, 3, 2))]
     others = [6, 30, 7, 15, 8]
     return [Run(sizes.row(row), _further_values(values, others[i], 10 + i), free[i % 2])
             for i, row in enumerate(numbers)]  # fmt: skip
+
+
+def consecutive_probes(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph], count: int) -> list[Run]:
+    """Returns runs at as many consecutive sizes, which have all remainders of the divisors up to this count."""
+    values, free = runs[0].values, _free(runs, 2, (6, 4, 8, 2, 4))
+    rows = [_spaced(9 + i, 1, sizes.open_count) for i in range(count)]
+    return [Run(sizes.row(row), _further_values(values, 9 + i, 60 + i), free)
+            for i, row in enumerate(rows) if not row or _is_affordable(sizes, graphs, row)]  # fmt: skip
 
 
 def held_out_runs(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) -> list[list[Run]]:

@@ -18,8 +18,19 @@ from ...graph.passes.optimize import dead_code
 from ...graph.trace.traced import Untraceable
 from ...state.specs import TensorSpec, TypeSpec
 from .functions import LoadedConcreteFunction
-from .invented_inputs import SMALL, Run, Sizes, examples, free_shape, further_probes, held_out_runs, spec_of
+from .invented_inputs import (
+    SMALL,
+    Run,
+    Sizes,
+    consecutive_probes,
+    examples,
+    free_shape,
+    further_probes,
+    held_out_runs,
+    spec_of,
+)
 from .writing.generalisation import Differs, Place, Program, Size, merged
+from .writing.library import FunctionLibrary
 from .writing.writer import Unsaved, at_line
 
 _LARGE = (67, 97, 131, 71, 101, 137, 73, 103, 139, 79, 107, 149, 83, 109, 151, 89, 113, 157)
@@ -71,10 +82,12 @@ def probed(function: ConcreteFunction) -> Probed:
             failure = failure or error
             continue
         try:
-            for run in further_probes(sizes, runs, graphs):
-                with suppress(Exception):  # whatever the function raises for sizes that it does not accept
-                    graphs.append(dead_code(_traced(function, given, run).graph))
+            graphs += _accepted_graphs(function, further_probes(sizes, runs, graphs))
             program = merged(graphs)
+            count = _undecided(program, function) if len(graphs) > 1 else 0
+            if count:
+                graphs += _accepted_graphs(function, consecutive_probes(sizes, runs, graphs[:_PROBES], count))
+                program = merged(graphs)
         except Differs as error:
             failure = error
             break
@@ -96,6 +109,21 @@ def probed(function: ConcreteFunction) -> Probed:
     if isinstance(failure, Untraceable | Changed):
         raise Unsaved(f"there is no one graph for it: {failure or 'a loop in it depends on values'}") from failure
     raise failure
+
+
+def _accepted_graphs(function: ConcreteFunction, runs: Sequence[Run]) -> Iterator[Graph]:
+    """Yields the graphs of the runs whose sizes the function accepts."""
+    for run in runs:
+        with suppress(Exception):  # whatever the function raises for other sizes
+            yield dead_code(_traced(function, function._given, run).graph)
+
+
+def _undecided(program: Program, function: ConcreteFunction) -> int:
+    """Returns how many consecutive sizes decide between relations that fit the sizes of a program, or 0."""
+    library = FunctionLibrary(saves_gradients=False)
+    with suppress(Unsaved, TypeError):
+        library.function(program, "f", function._names, list(map(spec_of, function._given)))
+    return library.undecided
 
 
 def _lowest_ranks(given: Sequence[Any]) -> Sequence[int]:

@@ -2,7 +2,8 @@
 
 The written program was fitted to a few graphs, so that it might be another function at other sizes. No file is written
 unless both agree at the held-out sizes, or the live function rejects them. A run has no side effects: both functions
-are traced with values, and what they would assign is compared instead of assigned.
+are traced with values, and what they would assign is compared instead of assigned. As a run enters one branch of a
+condition alone, the graphs of the held-out sizes must also fit the program: it is the same when they are merged too.
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ from .interpretation import FileAccess, GraphFunction, Library
 from .invented_inputs import Run
 from .probing import Probed
 from .tables import LoadedTable
-from .writing.generalisation import Differs, merged
+from .writing.generalisation import Differs, Program, merged
 from .writing.library import FunctionLibrary
 from .writing.writer import Unsaved, at_line
 
 Results = list[tuple[str, Tensor]]  # outputs and new values of variables, with their descriptions
 
+_DEPENDS = "what it does depends on a size that its input signature leaves open"
 _ADVICE = "Give the sizes that matter in the input signature, instead of None"
 _HALF, _SINGLE, _DOUBLE = 3e-2, 2e-3, 1e-6  # tolerances: the ops of the file may round differently
 
@@ -49,7 +51,7 @@ def verify(found: Probed, library: FunctionLibrary, name: str, captured: Sequenc
     written = _readable(library, name)
     resources = [_as_loaded(value) for value in captured]
     failure: Exception | None = None
-    verified = 0
+    verified: list[Graph] = []
     for alternatives in found.held_out:
         for run in alternatives:
             try:
@@ -59,13 +61,44 @@ def verify(found: Probed, library: FunctionLibrary, name: str, captured: Sequenc
                 failure = error
                 continue
             _compare(found, library.freezes, run, inputs, graph, wanted, written, resources)
-            verified += 1
+            verified.append(graph)
             break
     if not verified:
         raise Unsaved(
             "no file is written that has not been run at sizes other than those for which it was traced, and the "
             f"function fails at all that were tried: {type(failure).__name__}: {failure}. {_ADVICE}"
         ) from failure
+    _check_relations(found, library, verified)
+
+
+def _check_relations(found: Probed, library: FunctionLibrary, verified: Sequence[Graph]) -> None:
+    """Raises `Unsaved` unless merging the graphs of these sizes, too, leads to the same program."""
+    graphs = list(found.graphs)
+    program = merged(graphs)
+    written = _fingerprints(found, library, program)
+    for graph in verified:
+        try:
+            program = merged([*graphs, graph])
+        except Differs as error:
+            if error.nested:  # outer steps are run at all sizes, and their results are the same
+                raise Unsaved(f"{_DEPENDS}{at_line(error.line)}: {error}. {_ADVICE}") from error
+            continue
+        graphs.append(graph)
+    for own, other in zip(written, _fingerprints(found, library, program), strict=False):
+        changed = [line for (number, line), (another, _) in zip(own, other, strict=False) if number != another]
+        if changed or len(own) != len(other):
+            line = next((line for line in changed if line is not None), None)
+            raise Unsaved(f"{_DEPENDS}{at_line(line)}: how it computes a size could not be told. {_ADVICE}")
+
+
+def _fingerprints(found: Probed, library: FunctionLibrary, program: Program) -> list[list[tuple[int, Line | None]]]:
+    """Writes a program; returns hashes of the nodes of each function, and the lines of the user's code for them."""
+    scratch = FunctionLibrary(saves_gradients=library.saves_gradients, freezes=library.freezes)
+    scratch.function(program, "f", found.names, found.specs)
+    return [
+        [(hash(encoded("NodeDef", node)), line) for node, line in zip(function["node_def"], lines, strict=True)]
+        for function, lines in zip(scratch.functions.values(), scratch.lines.values(), strict=True)
+    ]
 
 
 def _readable(library: FunctionLibrary, name: str) -> GraphFunction:
@@ -143,8 +176,7 @@ def _compare(
         shapes = ", ".join(str(x.dims) for x in inputs)
         line = at_line(_line(found, freezes, graph))
         raise Unsaved(
-            f"what it does depends on a size that its input signature leaves open{line}: for inputs of shape {shapes}, "
-            f"what would be written {problem}. {_ADVICE}"
+            f"{_DEPENDS}{line}: for inputs of shape {shapes}, what would be written {problem}. {_ADVICE}"
         ) from failure
 
 

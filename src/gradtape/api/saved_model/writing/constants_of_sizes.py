@@ -52,12 +52,10 @@ def _number(writer: Writer, place: Place, arrays: list[Any]) -> Ref:
 
 def _write_fill(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
     """Writes a constant with one value everywhere."""
-    if any(not array.size or (array != array.flat[0]).any() for array in arrays):
+    value = next((array.flat[0] for array in arrays if array.size), None)
+    if value is None or any((array != value).any() for array in arrays):
         return None
-    values = [array.flat[0] for array in arrays]
-    if any(value != values[0] for value in values):
-        return None
-    return writer.Fill(writer.shape(place.dims), writer.constant(np.asarray(values[0]), place.dtype))
+    return writer.Fill(writer.shape(place.dims), writer.constant(np.asarray(value), place.dtype))
 
 
 def _write_integers(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
@@ -74,9 +72,10 @@ def _rising(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
         return None
     for axis, size in enumerate(place.dims):
         rows = [np.moveaxis(array, axis, -1) for array in arrays]
-        if any(row.shape[-1] < 2 for row in rows):
+        longest = max((row for row in rows if row.size), key=lambda row: row.shape[-1], default=None)
+        if longest is None or longest.shape[-1] < 2:
             continue
-        start, step = rows[0].flat[0], rows[0][..., 1].flat[0] - rows[0].flat[0]
+        start, step = longest.flat[0], longest[..., 1].flat[0] - longest.flat[0]
         wanted = [np.broadcast_to(start + step * np.arange(row.shape[-1]), row.shape) for row in rows]
         if not all(np.allclose(row, want) for row, want in zip(rows, wanted, strict=True)):
             continue
@@ -103,8 +102,9 @@ def _triangle(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
              "Equal": np.equal, "NotEqual": np.not_equal}  # fmt: skip
     for name, test in tests.items():
         grids = [test.outer(np.arange(array.shape[-2]), np.arange(array.shape[-1])) for array in arrays]
-        inside = {array[..., grid].flat[0] for array, grid in zip(arrays, grids, strict=True) if grid.any()}
-        outside = {array[..., ~grid].flat[0] for array, grid in zip(arrays, grids, strict=True) if not grid.all()}
+        inside, outside = ({part.flat[0] for part in parts if part.size} for parts in (
+            [array[..., grid] for array, grid in zip(arrays, grids, strict=True)],
+            [array[..., ~grid] for array, grid in zip(arrays, grids, strict=True)]))  # fmt: skip
         if len(inside) != 1 or len(outside) != 1:
             continue
         (yes,), (no,) = inside, outside

@@ -24,6 +24,7 @@ class Differs(Exception):
     """The graphs for two sizes are different programs, from a line of the user's code on."""
 
     line: Line | None = None
+    nested = False  # whether they differ in a branch or a loop, which a run may not enter
 
 
 class Size:
@@ -202,8 +203,14 @@ class _Merging:
 
     def _attribute(self, values: Sequence[Any]) -> Any:
         first = values[0]
+        if len({type(value) for value in values}) > 1:
+            raise Differs(f"an attribute is {' or '.join(map(str, values))}")
         if isinstance(first, Graph):
-            return self.program(values)
+            try:
+                return self.program(values)
+            except Differs as error:
+                error.nested = True
+                raise
         if type(first) is int:
             return size_of(values)
         if isinstance(first, slice):

@@ -8,6 +8,7 @@ from typing import Any
 
 from ....core.dtypes import resource, string
 from ....core.shapes import TensorShape
+from ....engine.run.source_lines import Line
 from ....graph.ir.effects import assertion, guard, never, output, shape_guard
 from ....graph.ir.graph import unique
 from ...catalogue.definitions import definition_of
@@ -66,6 +67,8 @@ class FunctionLibrary:
         self, assets: dict[int, Any] | None = None, saves_gradients: bool = True, freezes: bool = False
     ) -> None:
         self.functions: dict[str, dict[str, Any]] = {}
+        self.lines: dict[str, list[Line | None]] = {}  # of the user's code, by the names of functions: for each node
+        self.undecided = 0  # how many consecutive sizes decide between relations that fit: see `Relation`
         self.gradients: list[tuple[WrittenGradient, str]] = []  # custom gradients, and their functions
         self.saves_gradients = saves_gradients
         self.freezes = freezes  # whether the values of variables become constants
@@ -126,6 +129,7 @@ class FunctionLibrary:
                     "what it does depends on the value of a tensor that is no size. Use tf.cond, tf.while_loop or "
                     "AutoGraph for that, or give a Python value"
                 ).at(step.line)
+            writer.line = step.line
             try:
                 outputs = translated(writer, step, [ref(p) for p in step.inputs])
             except Unsaved as error:
@@ -170,6 +174,8 @@ class FunctionLibrary:
             "ret": returned,
             "control_ret": {effect: effect for effect in effects},
         }
+        self.lines[name] = writer.lines
+        self.undecided = max(self.undecided, writer.undecided)
         self.gradients += [(gradient, name) for gradient in writer.gradients]
         return name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 Numbers = tuple[int, ...]  # a size in each of the graphs
 
 _MAX_DIVISOR = 16
+_COMPARED_SIZES = range(1, 2 * _MAX_DIVISOR)  # two quotients that agree at all of them are equal
 
 
 class Relation(NamedTuple):
@@ -18,6 +20,9 @@ class Relation(NamedTuple):
 
     complexity: int
     write: Callable[[Any, Any], Any]  # takes a writer and the tensor of the size, and returns that of the result
+    value: Callable[[int], Any]  # returns the result for a size
+    divisor: int = 1
+    undecided: int = 0  # if others fit as well: so many consecutive sizes decide between them
 
 
 def linear(known: Numbers, wanted: Numbers) -> Relation | None:
@@ -31,12 +36,18 @@ def linear(known: Numbers, wanted: Numbers) -> Relation | None:
         x = _scaled(writer, x, factor.numerator, int(offset * factor.denominator))
         return writer.FloorDiv(x, factor.denominator) if factor.denominator != 1 else x
 
-    return Relation(factor.numerator + factor.denominator + abs(offset.numerator) + offset.denominator, write)
+    complexity = factor.numerator + factor.denominator + abs(offset.numerator) + offset.denominator
+    return Relation(complexity, write, lambda n: factor * n + offset)
 
 
 def stepwise(known: Numbers, wanted: Numbers) -> Relation | None:
     """Returns the simplest quotient, remainder, minimum or maximum that fits, scaled by a factor and an offset."""
-    return min((*_quotients(known, wanted), *_limits(known, wanted)), key=lambda one: one.complexity, default=None)
+    fits = [*_quotients(known, wanted), *_limits(known, wanted)]
+    simplest = min(fits, key=lambda one: one.complexity, default=None)
+    if simplest is None:
+        return None
+    rivals = [one for one in fits if any(one.value(n) != simplest.value(n) for n in _COMPARED_SIZES)]
+    return simplest._replace(undecided=2 * max(one.divisor for one in (simplest, *rivals)) if rivals else 0)
 
 
 def _quotients(known: Numbers, wanted: Numbers) -> Iterator[Relation]:
@@ -46,22 +57,26 @@ def _quotients(known: Numbers, wanted: Numbers) -> Iterator[Relation]:
             if math.gcd(factor, divisor) == 1:
                 for offset in range(divisor):
                     steps = tuple((factor * n + offset) // divisor for n in known)
-                    yield from _of_steps("FloorDiv", factor, offset, divisor, steps, wanted)
+                    yield from _of_steps(operator.floordiv, factor, offset, divisor, steps, wanted)
         for factor in (1, -1):
-            yield from _of_steps("FloorMod", factor, 0, divisor, tuple(factor * n % divisor for n in known), wanted)
+            steps = tuple(factor * n % divisor for n in known)
+            yield from _of_steps(operator.mod, factor, 0, divisor, steps, wanted)
 
 
-def _of_steps(op: str, factor: int, offset: int, divisor: int, steps: Numbers, wanted: Numbers) -> Iterator[Relation]:
+def _of_steps(op: Any, factor: int, offset: int, divisor: int, steps: Numbers, wanted: Numbers) -> Iterator[Relation]:
     line = _line(steps, wanted)
     if line is None or line[0].denominator != 1 or line[1].denominator != 1:
         return
     multiple, added = map(int, line)
 
     def write(writer: Any, x: Any) -> Any:
-        x = getattr(writer, op)(_scaled(writer, x, factor, offset), divisor)
-        return _scaled(writer, x, multiple, added)
+        write_step = writer.FloorDiv if op is operator.floordiv else writer.FloorMod
+        return _scaled(writer, write_step(_scaled(writer, x, factor, offset), divisor), multiple, added)
 
-    yield Relation(abs(factor) + offset + divisor + multiple + abs(added), write)
+    def value(n: int) -> int:
+        return int(multiple * op(factor * n + offset, divisor) + added)
+
+    yield Relation(abs(factor) + offset + divisor + multiple + abs(added), write, value, divisor)
 
 
 def _limits(known: Numbers, wanted: Numbers) -> Iterator[Relation]:
@@ -71,7 +86,12 @@ def _limits(known: Numbers, wanted: Numbers) -> Iterator[Relation]:
         offsets = [n - k for k, n in zip(known, wanted, strict=True) if n != limit]
         for offset in {*offsets} if len(offsets) > 1 else ():
             if all(choose(k + offset, limit) == n for k, n in zip(known, wanted, strict=True)):
-                yield Relation(2 + abs(offset) + abs(limit), partial(_write_limit, op, offset, limit))
+                write = partial(_write_limit, op, offset, limit)
+                yield Relation(2 + abs(offset) + abs(limit), write, partial(_limited, choose, offset, limit))
+
+
+def _limited(choose: Any, offset: int, limit: int, n: int) -> int:
+    return int(choose(n + offset, limit))
 
 
 def _write_limit(op: str, offset: int, limit: int, writer: Any, x: Any) -> Any:

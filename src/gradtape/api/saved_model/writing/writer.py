@@ -93,6 +93,9 @@ class Writer:
         self._sizes: dict[Size, Ref] = {}
         self._constants: dict[Any, Ref] = {}
         self._kept_alive: list[Any] = []
+        self.line: Line | None = None  # of the user's code, for which nodes are added
+        self.lines: list[Line | None] = []  # of the nodes
+        self.undecided = 0  # how many consecutive sizes decide between relations that fit
         self.shapes: dict[str, TensorShape] = {}  # those that are known, by the references of tensors
 
     def argument(self, name: str, dtype: DType, **details: Any) -> Ref:
@@ -146,6 +149,7 @@ class Writer:
                 "attr": {key: attribute(definition.attributes[key], value) for key, value in found.items()},
             }
         )
+        self.lines.append(self.line)
         outputs: list[Any] = []
         for argument in definition.outputs:
             kinds = found[argument.several] if argument.several else None
@@ -265,6 +269,7 @@ class Writer:
         return min(found, key=lambda one: one.complexity, default=None)
 
     def _related(self, known: Numbers, relation: Relation) -> Ref:
+        self.undecided = max(self.undecided, relation.undecided)
         return relation.write(self, self._known[known]())  # type: ignore[no-any-return]
 
 
