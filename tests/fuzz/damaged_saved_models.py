@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
+from gradtape.checkpoints.object_graph import describe_objects
 
 from ._protobuf import mutate_protobuf
 from ._sandbox import attempt, folder, marks
@@ -126,5 +127,5 @@ def _different_values(model: Path, source: Path) -> list[str]:
     loaded = attempt(lambda: tf.saved_model.load(model))
     if loaded.error is not None or loaded.problem:
         return []
-    pairs = zip(loaded.value.variables, tf.saved_model.load(source).variables, strict=True)
-    return [f"{a.name} has other values" for a, b in pairs if not np.array_equal(a.numpy(), b.numpy())]
+    (_, found), (_, saved) = map(describe_objects, (loaded.value, tf.saved_model.load(source)))
+    return [f"{key} has other values" for key, x in saved.items() if not np.array_equal(found[key].numpy(), x.numpy())]
