@@ -102,9 +102,10 @@ def _triangle(writer: Writer, place: Place, arrays: list[Any]) -> Ref | None:
              "Equal": np.equal, "NotEqual": np.not_equal}  # fmt: skip
     for name, test in tests.items():
         grids = [test.outer(np.arange(array.shape[-2]), np.arange(array.shape[-1])) for array in arrays]
-        inside, outside = ({part.flat[0] for part in parts if part.size} for parts in (
-            [array[..., grid] for array, grid in zip(arrays, grids, strict=True)],
-            [array[..., ~grid] for array, grid in zip(arrays, grids, strict=True)]))  # fmt: skip
+        inside, outside = (
+            {array[..., part].flat[0] for array, part in zip(arrays, parts, strict=True) if array[..., part].size}
+            for parts in (grids, [~grid for grid in grids])
+        )
         if len(inside) != 1 or len(outside) != 1:
             continue
         (yes,), (no,) = inside, outside

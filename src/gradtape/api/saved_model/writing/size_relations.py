@@ -84,7 +84,8 @@ def _limits(known: Numbers, wanted: Numbers) -> Iterator[Relation]:
     for op, choose in (("Maximum", max), ("Minimum", min)):
         limit = max(wanted) if choose is min else min(wanted)
         offsets = [n - k for k, n in zip(known, wanted, strict=True) if n != limit]
-        for offset in {*offsets} if len(offsets) > 1 else ():
+        # A single number that is not the limit fits any offset: then only that of `min(n, b)` is likely.
+        for offset in {*offsets} if len(offsets) > 1 else {0}.intersection(offsets):
             if all(choose(k + offset, limit) == n for k, n in zip(known, wanted, strict=True)):
                 write = partial(_write_limit, op, offset, limit)
                 yield Relation(2 + abs(offset) + abs(limit), write, partial(_limited, choose, offset, limit))
