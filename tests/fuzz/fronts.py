@@ -186,7 +186,8 @@ def _result(compute: Callable[[], Any]) -> tuple[str, Any]:
             return "ragged", [row.numpy() for row in found]
         case list():
             return "ragged", [row.numpy() for row in found]
-    return "plain", [found.numpy()]
+    # NumPy divides a bool tensor by an array, in TensorFlow too: the tensor refuses, and the array takes over.
+    return "plain", [np.asarray(found)]
 
 
 def _same(one: tuple[str, Any], other: tuple[str, Any]) -> bool:
