@@ -82,10 +82,10 @@ def _of_any(rng: np.random.Generator, x: Any, columns: int | None) -> dict[str, 
             "gather": lambda x: tf.gather(x, [0, 0, 0], axis=axis), "roll": lambda x: tf.roll(x, 1, 0),
             "repeat": lambda x: tf.repeat(x, 2, axis), "rows": lambda x: tf.reshape(x, [tf.shape(x)[0], -1]),
             "like": lambda x: tf.zeros([tf.shape(x)[0], 3], dtype), "unstack": lambda x: tf.stack(tf.unstack(x[:2])),
-            "split": lambda x: tf.split(x, 2, 0)[0] if x.shape[0] else x, "range": lambda x: tf.range(tf.shape(x)[0]),
-            "map_fn": lambda x: tf.map_fn(lambda row: row * 2, x), "count": lambda x: tf.shape(x)[-1] * 2,
+            "split": lambda x: x if x.shape[0] == 0 else tf.split(x, 2, 0)[0], "count": lambda x: tf.shape(x)[-1] * 2,
+            "map_fn": lambda x: tf.map_fn(lambda row: row * 2, x), "range": lambda x: tf.range(tf.shape(x)[0]),
         }  # fmt: skip
-        if x.shape[0] is None or x.shape[0] % 2:
+        if x.shape[0] % 2:
             del found["split"]
         if dtype.is_floating:
             found |= {"softmax": lambda x: tf.nn.softmax(x, axis), "mean": lambda x: tf.reduce_mean(x, axis, keeps),
