@@ -6,7 +6,7 @@ running it, so every step fits the shapes and dtypes; run again on other inputs,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +33,7 @@ class Program:
         rng: np.random.Generator,
         inputs: Sequence[tf.Tensor],
         steps: int,
-        rules: bool = True,
+        without: Collection[str] = (),
         complex_end: bool = False,
     ) -> None:
         self._rng = rng
@@ -42,7 +42,7 @@ class Program:
         pool = [tf.identity(x) for x in inputs]
         self._inputs = len(pool)
         for _ in range(steps):
-            step = self._drawn(pool, rules)
+            step = self._drawn(pool, without)
             if step is not None:
                 self.steps.append(step)
         last = [i for i, x in enumerate(pool) if x.dtype.is_complex == complex_end]
@@ -61,7 +61,7 @@ class Program:
     def __str__(self) -> str:
         return "; ".join(f"{step.name}{list(step.arguments)}" for step in self.steps) + f" -> {self._ends}"
 
-    def _drawn(self, pool: list[Any], rules: bool) -> Step | None:
+    def _drawn(self, pool: list[Any], without: Collection[str]) -> Step | None:
         """Returns a step that works on the pool, to which its result is added; None if the one drawn does not."""
         rng = self._rng
         i = int(rng.integers(max(0, len(pool) - 4), len(pool))) if rng.random() < 0.7 else int(rng.integers(len(pool)))
@@ -74,8 +74,7 @@ class Program:
             name = rng.choice(sorted(OF_TWO))
             function, arguments = OF_TWO[name], (i, int(rng.choice(others)))
         else:
-            names = [n for n in sorted(OF_REAL) if rules or n not in USERS_RULES]
-            name = rng.choice(names)
+            name = rng.choice([n for n in sorted(OF_REAL) if n not in without])
             function, arguments = OF_REAL[name](rng, x), (i,)
         if function is None:
             return None
@@ -216,11 +215,15 @@ def _clipped(rng: np.random.Generator, x: Any) -> Any:
         lambda dy, x: tf.clip_by_value(3 * dy, -1.0, 1.0),
         lambda dy, x: tf.reverse(tf.reshape(dy, [1, -1]), [1])[0],
         lambda dy, x: tf.where(dy > 0, dy, 0.5 * dy),
-        lambda dy, x: dy + 0.5,
         lambda dy, x: dy * tf.reduce_sum(dy),
     ]
     rule = rules[int(rng.integers(len(rules)))]
     return tf.custom_gradient(lambda x: (tf.tanh(x), lambda dy: tf.reshape(rule(dy, x), x.shape)))
+
+
+def _with_offset(x: Any) -> Any:
+    """A user-defined rule that is not zero for a zero cotangent."""
+    return tf.custom_gradient(lambda x: (tf.tanh(x), lambda dy: dy + 0.5))(x)
 
 
 def _inner_gradient(x: Any) -> Any:
@@ -268,11 +271,12 @@ OF_REAL: dict[str, Callable[..., Any]] = {
     "pad": _plain(lambda x: tf.pad(tf.reshape(x, [-1]), [[1, 1]])), "stack": _plain(lambda x: tf.stack([x, x * x])),
     "scatter": _scatter, "segments": _segments, "matmul": _matmul, "sparse product": _sparse_product,
     "conv": _image(_conv), "pool": _image(_pool), "cond": _cond, "while": _while, "cast": _other_dtype,
-    "custom": _clipped, "recompute": _plain(tf.recompute_grad(_smooth)), "function": _plain(tf.function(_smooth)),
+    "custom": _clipped, "custom offset": _plain(_with_offset),
+    "recompute": _plain(tf.recompute_grad(_smooth)), "function": _plain(tf.function(_smooth)),
     "compiled again": _plain(tf.recompute_grad(tf.function(_smooth))), "inner gradient": _plain(_inner_gradient),
     "complex": _complex, "to complex": _complex,
 }  # fmt: skip
-USERS_RULES = {"custom"}
+USERS_RULES = {"custom", "custom offset"}
 OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda x, y: x + y, "mul": lambda x, y: x * y, "sub": lambda x, y: x - y,
     "div": lambda x, y: x / (y * tf.math.conj(y) + 1),

@@ -18,7 +18,7 @@ import numpy as np
 import gradtape as tf
 from gradtape.api.graph_defs.freezing import convert_variables_to_constants_v2
 
-from ._programs import Program, differs, inputs
+from ._programs import USERS_RULES, Program, differs, inputs
 from ._saved_model_programs import Builder
 from .saved_models import REFUSED
 
@@ -93,7 +93,7 @@ def _drawn(rng: np.random.Generator, seed: int) -> tuple[Any, list[np.ndarray], 
     if rng.random() < 0.6:
         arrays = inputs(rng)
         # A graph has no user's rule for gradients: TensorFlow's nodes do not either.
-        program = Program(rng, [tf.constant(x) for x in arrays], int(rng.integers(2, 9)), rules=False,
+        program = Program(rng, [tf.constant(x) for x in arrays], int(rng.integers(2, 9)), without=USERS_RULES,
                           complex_end=bool(rng.integers(2)))  # fmt: skip
         return program, arrays, False, str(program)
     dtype = str(rng.choice(["float32", "float64", "complex64", "complex128", "float16", "bfloat16"]))

@@ -8,7 +8,7 @@ import numpy as np
 
 import gradtape as tf
 
-from ._programs import Program, differs, gradients_by_rows, inputs
+from ._programs import USERS_RULES, Program, differs, gradients_by_rows, inputs
 
 CHOICES: list[dict[str, Any]] = [
     {}, {"mode": "auto"}, {"mode": "forward"}, {"mode": "reverse", "max_bytes": 40},
@@ -32,7 +32,7 @@ def _jacobians(rng: np.random.Generator) -> list[str]:
     with tf.GradientTape(persistent=True) as tape:
         y = function(*sources)
     expected = gradients_by_rows(tape, y, sources)
-    rules = any(step.name == "custom" for step in program.steps)
+    rules = any(step.name in USERS_RULES for step in program.steps)
     found: list[str] = []
     for choice in rng.choice(len(CHOICES), 3, replace=False):
         options = CHOICES[int(choice)]
@@ -59,7 +59,7 @@ def _complex_jacobians(rng: np.random.Generator) -> list[str]:
     arrays = [x + 1j * rng.normal(size=x.shape).astype(x.dtype) if rng.random() < 0.7 else x for x in real]
     arrays = [np.asarray(x).astype(np.result_type(real[0].dtype, x.dtype)) for x in arrays]
     steps, complex_end = int(rng.integers(2, 7)), bool(rng.random() < 0.5)
-    program = Program(rng, [tf.constant(x) for x in arrays], steps, rules=False, complex_end=complex_end)
+    program = Program(rng, [tf.constant(x) for x in arrays], steps, without=USERS_RULES, complex_end=complex_end)
     sources = [tf.Variable(x) for x in arrays]
     with tf.GradientTape(persistent=True) as tape:
         y = program(*sources)
@@ -154,7 +154,7 @@ def _second_derivatives(rng: np.random.Generator) -> list[str]:
             block = blocks[i][j]
             block = np.zeros(own.shape) if block is None else block.numpy().reshape(own.shape)
             found += differs(f"hessian {i}, {j}", block, own, program.precision)
-    linear = not any(step.name == "custom" for step in program.steps)
+    linear = not any(step.name in USERS_RULES for step in program.steps)
     for k, product in enumerate(products):
         if product is not None and linear:
             found += differs(f"hvp {k}", product.numpy().ravel(), expected[k], program.precision)

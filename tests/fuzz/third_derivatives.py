@@ -30,7 +30,8 @@ def disagreements(seed: int) -> list[str]:
     rng = np.random.default_rng(seed)
     dtype = str(rng.choice(list(_DTYPES), p=list(_DTYPES.values())))
     arrays = _inputs(rng, dtype)
-    program = Program(rng, [tf.constant(x) for x in arrays], int(rng.integers(1, 8)))
+    # Functions pass zeros back where eager code has no cotangent, as in TensorFlow, and such a rule makes them 0.5.
+    program = Program(rng, [tf.constant(x) for x in arrays], int(rng.integers(1, 8)), without={"custom offset"})
     is_complex = dtype == "complex128"
     has_rules = any(step.name == "custom" for step in program.steps)
     modes = ["reverse"] if has_rules else ["reverse", "reverse", "forward", "jacobian"]

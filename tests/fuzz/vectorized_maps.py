@@ -15,7 +15,7 @@ import numpy as np
 
 import gradtape as tf
 
-from ._programs import TOLERANCES, Program, differs, inputs
+from ._programs import TOLERANCES, USERS_RULES, Program, differs, inputs
 
 
 def _loop_by_value(rng: np.random.Generator) -> Callable[[Any], Any]:
@@ -67,7 +67,9 @@ class Body:
     """A program, perhaps followed by a step that depends on values, and a product with a shared tensor."""
 
     def __init__(self, rng: np.random.Generator, rows: list[Any]) -> None:
-        self.program = Program(rng, rows, int(rng.integers(1, 7)), rules=False, complex_end=bool(rng.integers(2)))
+        self.program = Program(
+            rng, rows, int(rng.integers(1, 7)), without=USERS_RULES, complex_end=bool(rng.integers(2))
+        )
         kinds = [None, _loop_by_value, _cases, _conditional, _mapped]
         y = self.program(*rows)
         kind = kinds[int(rng.integers(len(kinds)))] if y.shape[0] and not y.dtype.is_complex else None
