@@ -556,6 +556,26 @@ def test_what_only_python_can_make_goes_to_disk_too(tmp_path):
     assert account.written > 0
 
 
+def test_views_of_what_went_to_disk(tmp_path):
+    x = tf.constant(RNG.normal(size=(64, 64)), tf.float32)
+
+    def gradient(**options):
+        w = tf.Variable(tf.ones([64]))
+        with tf.GradientTape(**options) as tape:
+            total = tf.zeros([64])
+            for at in range(4):
+                with tape.stop_recording():
+                    row = x[at]  # only Python knows where it comes from, and its memory is that of `x`
+                total += tf.sin(w * row) + tf.reduce_sum(tf.tanh(x * w), 0)
+        written = account_of(tape).written if options else None
+        return tape.gradient(total, w), written
+
+    expected, _ = gradient()
+    result, written = gradient(memory_budget=SMALLEST_BYTES, spill=tmp_path)
+    assert same([result], [expected])
+    assert written > 0
+
+
 def test_a_disk_that_refuses(tmp_path, monkeypatch):
     monkeypatch.setattr(spilling, "_BYTES_A_SECOND", 1e15)
     monkeypatch.setattr(spilling, "_AN_ACCESS", 0.0)

@@ -8,7 +8,7 @@ from os import PathLike, getpid, mkdir, path, remove
 from secrets import token_hex
 from time import perf_counter
 from typing import Any
-from weakref import WeakSet, finalize
+from weakref import WeakSet, finalize, ref
 
 import numpy as np
 
@@ -21,12 +21,24 @@ _AN_ACCESS = 2e-4  # seconds per access
 class SpilledFile:
     """The file of a block's memory, and the location of each value in it."""
 
-    __slots__ = ("_process", "name", "places")
+    __slots__ = ("_memory", "_process", "name", "places")
 
-    def __init__(self, name: str, places: dict[int, tuple[Any, ...]]) -> None:
+    def __init__(self, name: str, memory: np.ndarray) -> None:
         self.name = name
+        self._memory = ref(memory)
         self._process = getpid()
-        self.places = places  # by number: offset, shape, strides, NumPy dtype, dtype
+        self.places: dict[int, tuple[Any, ...]] = {}  # by number: offset, shape, strides, NumPy dtype, dtype
+
+    def locate(self, values: dict[int, Tensor]) -> None:
+        """Adds the locations of values in the memory that was written; ignores values in other memory."""
+        memory = self._memory()
+        if memory is None:
+            return
+        start = memory.__array_interface__["data"][0]
+        for i, x in values.items():
+            if i not in self.places and memory_of(x.buffer) is memory:
+                offset = x.array.__array_interface__["data"][0] - start
+                self.places[i] = offset, x.array.shape, x.array.strides, x.array.dtype, x.dtype
 
     def discard(self) -> None:
         """Deletes the file, which is no longer needed; a forked process leaves it to the one that wrote it."""
@@ -62,21 +74,17 @@ class SpillFolder:
         flat = memory.ravel("K")
         if not np.shares_memory(flat, memory):
             return None
-        start = memory.__array_interface__["data"][0]
-        places = {}
-        for i, x in values.items():
-            offset = x.array.__array_interface__["data"][0] - start
-            places[i] = offset, x.array.shape, x.array.strides, x.array.dtype, x.dtype
-        name = path.join(self._folder, f"{getpid()}-{self._count}.raw")
+        file = SpilledFile(path.join(self._folder, f"{getpid()}-{self._count}.raw"), memory)
+        file.locate(values)
         self._count += 1
         began = perf_counter()
         try:
-            flat.tofile(name)
+            flat.tofile(file.name)
         except OSError:  # the disk is full, or the directory is gone: the values stay in memory
-            SpilledFile(name, {}).discard()
+            file.discard()
             return None
         self._measured(memory.nbytes, began)
-        return SpilledFile(name, places)
+        return file
 
     def read(self, file: SpilledFile, i: int) -> Tensor:
         """Reads the value with this number from its file."""

@@ -248,15 +248,23 @@ class Store(BlockStore[StoredBlock]):
     def evict(self, block: StoredBlock) -> None:
         """Releases the values of a block, or writes them to disk if that is cheaper than recomputing them."""
         self.account.evictions += 1
-        if self._spill is not None and block.file is None and self.costs.is_spilled_sooner(block):
-            members = {i: self.values[i].available() for i in block.members}
-            block.file = self._spill.write({i: x for i, x in members.items() if x is not None})
-            self.account.written += block.bytes if block.file is not None else 0
-        if block.fixed and block.file is None:
+        if self._spill is not None and (block.file is not None or self.costs.is_spilled_sooner(block)):
+            members = {i: x for i in block.members if (x := self.values[i].available()) is not None}
+            if block.file is not None:
+                block.file.locate(members)  # some may have joined the block since it was written
+            else:
+                block.file = self._spill.write(members)
+                self.account.written += block.bytes if block.file is not None else 0
+        if block.fixed and (block.file is None or any(self._is_irreplaceable(i) for i in block.members)):
             del self._held[block]  # it cannot be written, so it stays
             self.fixed_bytes += block.bytes
         else:
             self._release(block)
+
+    def _is_irreplaceable(self, i: int) -> bool:
+        """Whether a value is held that can be neither recomputed nor read from disk."""
+        value = self.values[i]
+        return value.tensor is not None and value.producer is None and not self._is_on_disk(i)
 
     def _release(self, block: StoredBlock) -> None:
         if block.held:
