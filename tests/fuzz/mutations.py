@@ -8,7 +8,7 @@ import json
 import random
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 # Text that would leave a mark if it reached an interpreter, an attribute lookup or a file name.
@@ -16,7 +16,8 @@ HOSTILE_TEXT = [
     "__import__('os').system('touch MARK')", "x=open('MARK','w').write('x'), y", "__class__", "__globals__",
     "../../MARK", "/MARK", "a\nopen('MARK','w')", "'); open('MARK','w'); ('", "{open('MARK','w')}", "\0", "é" * 50, "",
 ]
-HOSTILE_NUMBERS = [-1, 0, 1, 2**31 - 1, 2**31, 2_000_000_000, 2**63, -(2**63), 10**30, 1.5, float("nan"), float("inf")]
+SIZES_OF_GIGABYTES = [2**31 - 1, 2**31, 2_000_000_000]  # which some machines can allocate, in more or less time
+HOSTILE_NUMBERS = [-1, 0, 1, *SIZES_OF_GIGABYTES, 2**63, -(2**63), 10**30, 1.5, float("nan"), float("inf")]
 
 
 def mutate_bytes(data: bytes, rng: random.Random) -> bytes:
@@ -39,7 +40,7 @@ def mutate_bytes(data: bytes, rng: random.Random) -> bytes:
     return bytes(damaged[: rng.randrange(len(damaged) + 1)] if rng.random() < 0.1 else damaged)
 
 
-def mutate_json(text: str | bytes, rng: random.Random) -> str:
+def mutate_json(text: str | bytes, rng: random.Random, numbers: Sequence[float] = HOSTILE_NUMBERS) -> str:
     """Replaces, renames, deletes, duplicates or swaps a few values anywhere in a JSON document."""
     document = json.loads(text)
     for _ in range(rng.randint(1, 3)):
@@ -47,7 +48,7 @@ def mutate_json(text: str | bytes, rng: random.Random) -> str:
         if not slots:
             break
         container, key = rng.choice(slots)
-        _mutate_slot(container, key, slots, rng)
+        _mutate_slot(container, key, slots, rng, numbers)
     return json.dumps(document)
 
 
@@ -59,11 +60,13 @@ def _slots(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from _slots(part)
 
 
-def _mutate_slot(container: Any, key: Any, slots: list[tuple[Any, Any]], rng: random.Random) -> None:
+def _mutate_slot(
+    container: Any, key: Any, slots: list[tuple[Any, Any]], rng: random.Random, numbers: Sequence[float]
+) -> None:
     other_container, other_key = rng.choice(slots)
     match rng.randrange(6):
         case 0:
-            container[key] = rng.choice(HOSTILE_NUMBERS)
+            container[key] = rng.choice(numbers)
         case 1:
             container[key] = rng.choice(HOSTILE_TEXT)
         case 2:
