@@ -149,23 +149,28 @@ def _close(got: Any, want: Any, tolerance: float, scale: float) -> bool:
 
 def _finite_differences(functions: Sequence[Function], kind: str, direction: Any, sources: Any) -> list[str]:
     """Compares the third derivative with differences of the second along the direction."""
-    second, third = functions[2], functions[3](*sources)
+    wide, narrow = _STEPS
+    values = {
+        step: functions[2](*[x + step * tf.cast(d, x.dtype) for x, d in zip(sources, direction, strict=True)])
+        for step in (-wide, -narrow, 0.0, narrow, wide)
+    }
 
-    def difference(step: float) -> list[Any]:
-        ends = [second(*[x + s * tf.cast(d, x.dtype) for x, d in zip(sources, direction, strict=True)])
-                for s in (step, -step)]  # fmt: skip
-        return [(a - b) / (2 * step) for a, b in zip(*ends, strict=True)]
+    def slopes(start: float, end: float) -> list[Any]:
+        found = [(b - a) / (end - start) for a, b in zip(values[start], values[end], strict=True)]
+        # In reverse mode, the gradient of <second, direction> is compared along the same direction.
+        return [y.numpy() for y in (found if kind == "forward" else [_inner(found, direction)])]
 
-    if kind == "forward":
-        got, (wide, narrow) = third, (difference(step) for step in _STEPS)
-    else:  # the gradient of <second, direction>, along the same direction
-        got = [_inner(third, direction).numpy()]
-        wide, narrow = ([_inner(difference(step), direction).numpy()] for step in _STEPS)
-    for k, parts in enumerate(zip(got, wide, narrow, strict=True)):
-        g, a, b = map(np.asarray, parts)
+    third = functions[3](*sources)
+    got = third if kind == "forward" else [_inner(third, direction)]
+    central = [slopes(-step, step) for step in _STEPS]
+    # Twice the difference of the narrow slopes to both sides, less that of the wide ones: the jump of the third
+    # derivative here, without what the fourth contributes.
+    sides = [slopes(0.0, narrow), slopes(-narrow, 0.0), slopes(0.0, wide), slopes(-wide, 0.0)]
+    for k, (g, a, b, *ends) in enumerate(zip(got, *central, *sides, strict=True)):
         exact = (4 * b - a) / 3
         size = 1.0 + np.max(np.abs(exact), initial=0)
-        smooth = np.max(np.abs(b - a), initial=0) < 1e-4 * size
+        jump = 2 * (ends[0] - ends[1]) - (ends[2] - ends[3])
+        smooth = all(np.max(np.abs(y), initial=0) < 1e-4 * size for y in (b - a, jump))
         if smooth and not _close(g, exact, 1e-4, size):
-            return [f"third derivative {k}: {g}, differences {exact}"]
+            return [f"third derivative {k}: {np.asarray(g)}, differences {exact}"]
     return []
