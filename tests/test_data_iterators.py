@@ -295,6 +295,23 @@ def test_called_functions_and_loops_that_take_elements_have_tensorflows_streams(
     np.testing.assert_allclose(drawn, [[3.008, 0.8043], [2.3908, 0.3994], [27.8523, 0.3908]], atol=5e-5)
 
 
+def test_loops_of_functions_that_an_eager_run_calls_have_tensorflows_streams():
+    def loop(n):
+        s = tf.constant(0.0)
+        for _ in tf.range(n):
+            s += tf.random.uniform([], seed=2)
+        return s
+
+    @tf.function
+    def f(iterator, n):
+        iterator.get_next_as_optional()  # makes the function run eagerly
+        return loop(n)
+
+    tf.random.set_seed(7)
+    iterator = iter(tf.data.Dataset.range(9))
+    np.testing.assert_allclose([f(iterator, tf.constant(n)) for n in (0, 3, 2)], [0.0, 1.939856, 0.955133], rtol=1e-6)
+
+
 def test_what_precedes_the_missing_element_has_happened():
     @tf.function
     def f(iterator):
@@ -303,6 +320,7 @@ def test_what_precedes_the_missing_element_has_happened():
         next(iterator)
         return drawn
 
+    tf.random.set_seed(4)
     taken, drawn = tf.Variable(0), []
     for _ in range(2):
         iterator = iter(tf.data.Dataset.range(2))

@@ -16,6 +16,7 @@ from typing import Any
 from ..core.errors import InvalidArgumentError
 from ..core.extension_points import convert_function
 from ..engine.run import dispatch
+from ..engine.run.randomness import function_streams
 from ..graph.trace import conversion_status
 from ..graph.trace.conversion_status import ConversionNeeded, has_conditions, switched, waiting
 from .error_messages import of_the_user
@@ -36,7 +37,8 @@ def convert(f: Callable[..., Any], recursive: bool = True, features: Iterable[An
 def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | None = None) -> Any:
     """Runs `f` unconverted until it needs conversion: that call raises `ConversionNeeded`, later ones run converted.
 
-    A function that contains conditions, or for which features are requested, is converted immediately.
+    A function that contains conditions, for which features are requested, or that runs eagerly although it is a
+    `tf.function`, is converted immediately.
     """
     if hasattr(f, "autograph_info__"):
         return f
@@ -46,6 +48,9 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
         nonlocal again
         if getattr(getattr(f, "__code__", None), "co_flags", 0) & _GENERATOR:
             raise NotImplementedError("generators are not supported by AutoGraph")
+        if again is None and dispatch.thread.trace is None and function_streams() is not None:
+            # An eager run does not request it, but all iterations of a converted loop share their random streams.
+            again = convert(f, features=features)
         if again is not None:
             with switched(off=False), waiting(False):
                 return again(*args, **kwargs)
