@@ -110,7 +110,7 @@ GELU_BEND = 0.044715 * GELU_SLOPE
 
 def _half_erfc(x: Any) -> Any:
     """The standard normal CDF. PyTorch's gelu has 1 + erf(x) instead, which is 4% off at -5."""
-    return torch().erfc(x * -math.sqrt(0.5)).mul_(0.5)
+    return (x * -math.sqrt(0.5)).erfc_().mul_(0.5)
 
 
 def _gelu_by_erfc(x: Any) -> Any:

