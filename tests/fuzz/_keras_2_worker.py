@@ -1,7 +1,8 @@
 """A process with Keras 2, on gradtape or on TensorFlow, that trains random models; it communicates in pickles.
 
 `trained(seed, mode)` draws the same model, weights, data and options from a seed on both. The mode "fit" calls `fit` as
-it was drawn, "eager" with `run_eagerly=True`, and "loop" is a loop over batches with a tape.
+it was drawn, "eager" with `run_eagerly=True`, and "loop" is a loop over batches with a tape. "perturbed N" calls `fit`
+with the inputs and the initial weights changed by a unit in the last place.
 """
 
 import os
@@ -21,6 +22,8 @@ _OPTIMIZERS = {
 }  # fmt: skip
 _CLIPS = [{}, {}, {"clipnorm": 0.1}, {"clipvalue": 0.05}, {"global_clipnorm": 0.1}]
 _LOSSES = {1: ["mse", "mae", "huber", "log_cosh"], 3: ["sparse_categorical_crossentropy"], 2: ["binary_crossentropy"]}
+
+_LEFT_OUT = ("rng", "x", "y", "plans", "sample_weight", "perturbation")  # of descriptions
 
 
 class Case:
@@ -59,6 +62,19 @@ class Case:
         self.clip = _CLIPS[rng.randint(len(_CLIPS))]
         self.weights_seed = rng.randint(10**6)
         self.saves_h5 = rng.rand() < 0.5
+        self.perturbation = None  # a random state, or none
+
+    def perturb(self, perturbation):
+        """Changes the inputs, if they are real, and the weights that `model` sets by a unit in the last place."""
+        self.perturbation = np.random.RandomState(perturbation)
+        if self.input != "words":
+            self.x = self._perturbed(self.x)
+
+    def _perturbed(self, x):
+        if self.perturbation is None:
+            return x
+        x = np.asarray(x, "float32")
+        return np.nextafter(x, self.perturbation.choice([-np.inf, np.inf], x.shape).astype("float32"))
 
     def _plans(self):
         """Returns functions that create the layers between the input and the output."""
@@ -123,8 +139,9 @@ class Case:
             model = base(inputs, self.output()(hidden))
         model(self.x[:1])
         rng = np.random.RandomState(self.weights_seed)
-        model.set_weights([rng.uniform(0.1, 0.9, v.shape) if "variance" in v.name or "gamma" in v.name
-                           else rng.randn(*v.shape) * 0.5 for v in model.weights])  # fmt: skip
+        weights = [rng.uniform(0.1, 0.9, v.shape) if "variance" in v.name or "gamma" in v.name
+                   else rng.randn(*v.shape) * 0.5 for v in model.weights]  # fmt: skip
+        model.set_weights([self._perturbed(w) for w in weights])
         return model
 
     def optimizer(self):
@@ -142,7 +159,7 @@ class Case:
         }.get(self.rate, list)()
 
     def describe(self):
-        return {k: v for k, v in vars(self).items() if k not in ("rng", "x", "y", "plans", "sample_weight")} | {
+        return {k: v for k, v in vars(self).items() if k not in _LEFT_OUT} | {
             "layers": [type(plan()).__name__ for plan in self.plans], "rows": len(self.x),
             "weighted": self.sample_weight is not None,
         }  # fmt: skip
@@ -185,6 +202,9 @@ class Stepping:
 def trained(seed, mode):
     """Returns the numbers of a training: losses, metrics, weights, and predictions before and after saving."""
     case = Case(seed)
+    if mode.startswith("perturbed"):
+        case.perturb(int(mode.split()[1]))
+        mode = "fit"
     if mode != "fit" and (case.only_as_drawn or (mode == "loop" and case.rate in ("plateau", "stop"))):
         return None
     keras.backend.clear_session()
