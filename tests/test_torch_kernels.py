@@ -382,6 +382,17 @@ def test_gradients_along_rows(name):
     assert_close(gradient(x)[:16], gradient(x[:16]), np.float32)
 
 
+@FLOATS
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("f", [tf.nn.softmax, tf.nn.log_softmax])
+def test_a_softmax_beside_inf_is_not_nan(f, axis, dtype):
+    x = np.random.default_rng(3).standard_normal((64, 64, 64)).astype(dtype)
+    x[(3, 3, 3)] = np.inf
+    beside = [3, 3, 3]
+    beside[axis] = slice(4, 9)
+    np.testing.assert_array_equal(f(x, axis).numpy()[tuple(beside)], 0 if f is tf.nn.softmax else -np.inf)
+
+
 def test_read_only_arrays_do_not_warn(recwarn):
     x = read_only(np.ones(SIZE, np.float32))
     assert tf.exp(tf.constant(x)).numpy()[0] == np.float32(np.e)
