@@ -60,7 +60,7 @@ def CsvDataset(
     >>> path = os.path.join(tempfile.mkdtemp(), "two.csv")
     >>> tf.io.write_file(path, "1,a\\n,b\\n")
     >>> [(number.numpy(), word.numpy()) for number, word in tf.data.experimental.CsvDataset(path, [7.0, tf.string])]
-    [(np.int32(1), b'a'), (np.int32(7), b'b')]
+    [(np.float32(1.0), b'a'), (np.float32(7.0), b'b')]
     """
     options = (compression_type, header, field_delim, use_quote_delim, na_value, select_cols, exclude_cols)
     return _rows(filenames, _defaults(record_defaults), *options, buffer_size=buffer_size)
