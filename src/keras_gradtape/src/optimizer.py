@@ -17,6 +17,7 @@ from keras.src.backend.common.stateless_scope import in_stateless_scope
 
 import gradtape as tf
 from gradtape.core.owners import Owner
+from gradtape.core.tracebacks import at_boundary
 from gradtape.engine.run import dispatch
 from gradtape.engine.run.source_lines import caller
 
@@ -34,6 +35,18 @@ class OptimizerExtension(Owner):
 
     _exchanges_containers = False  # Keras keeps references to its containers
 
+    @at_boundary
+    def apply_gradients(self, grads_and_vars: Any) -> Any:
+        """Applies gradients to variables, given as pairs."""
+        pairs = list(grads_and_vars)
+        if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+            raise ValueError(
+                "apply_gradients takes pairs of a gradient and its variable, and got "
+                f"{', '.join(type(pair).__name__ for pair in pairs)}. Call apply_gradients(zip(gradients, variables))"
+            )
+        return super().apply_gradients(pairs)  # type: ignore[misc]
+
+    @at_boundary
     def _filter_empty_gradients(self, grads: Any, trainable_variables: Any) -> Any:
         if len(grads) and all(g is None for g in grads):
             names = ", ".join(getattr(v, "path", v.name) for v in trainable_variables)
@@ -79,6 +92,7 @@ class OptimizerExtension(Owner):
             return [g if g is None else tf.clip_by_value(g, -value, value) for g in grads]
         return super()._clip_gradients(grads)  # type: ignore[misc]
 
+    @at_boundary
     def _backend_update_step(self, grads: Any, trainable_variables: Any, learning_rate: Any) -> None:
         if replicas.chosen() is None or in_stateless_scope():
             self._update_here(grads, trainable_variables, learning_rate)
