@@ -43,6 +43,14 @@ QUICK_OPTIONS = {
 }
 
 
+def pytest_configure(config):
+    """`--full-trace` shows the frames of gradtape, too, which errors leave out."""
+    if config.option.fulltrace:
+        from gradtape.core.tracebacks import filtering
+
+        filtering.enabled = False
+
+
 @cache
 def quick_options():
     """Returns the options that the installed XLA accepts."""

@@ -223,10 +223,11 @@ def _is_instance(kinds: Any, value: Any) -> bool:
 
 
 def _hide_frames(module: Any) -> None:
-    """Leaves gradtape's frames out of Keras' tracebacks, together with Keras' own and TensorFlow's."""
-    from gradtape.core.tracebacks import own_places
+    """Leaves gradtape's frames out of Keras' tracebacks, which are without Keras' and TensorFlow's."""
+    from gradtape.core.tracebacks import without_ours
 
-    module._EXCLUDED_PATHS += own_places()
+    without_keras = module._process_traceback_frames
+    module._process_traceback_frames = lambda trace: without_keras(without_ours(trace))
 
 
 def _know_graphs(backend_utils: Any) -> None:

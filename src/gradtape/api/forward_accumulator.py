@@ -6,6 +6,7 @@ from typing import Any
 
 from ..core import nest
 from ..core.tensor import Tensor, is_tensor_like
+from ..core.tracebacks import bounded
 from ..engine.registry.batching import BatchedTensor
 from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
@@ -14,6 +15,7 @@ from ..engine.tape.validation import native, zeros_like
 from .tape_arguments import UnconnectedGradients, unconnected_mode, warn_not_floating
 
 
+@bounded
 class ForwardAccumulator(JvpAccumulator):
     """Computes Jacobian-vector products ("JVP"s) using forward-mode autodiff, while the computation runs.
 

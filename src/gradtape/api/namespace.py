@@ -11,6 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..core.extension_points import served_names
+from ..core.tracebacks import at_boundary
 from .catalogue.fronts import VARIADIC, published, published_variadic, takes_front
 from .catalogue.row import Row
 from .catalogue.v1_table import ALIASES, DIFFERENT
@@ -61,12 +62,17 @@ def resolve(path: str) -> Any:
     value = getattr(importlib.import_module(f"gradtape.{module}"), attribute)
     if isinstance(value, Row):
         return _fronts.setdefault(where, published(value.names[0], value))
-    if type(value) is not FunctionType or module.startswith(_UNDISPATCHED):
+    if type(value) is not FunctionType:
         return value
+    if module.startswith(_UNDISPATCHED):
+        return _fronts.setdefault(where, _bounded(path, value))
     path = _canonical(where, module, attribute)
-    if path in VARIADIC:
-        return _fronts.setdefault(where, published_variadic(path, value))
-    return _fronts.setdefault(where, published(path, value)) if takes_front(path, value) else value
+    publish = published_variadic if path in VARIADIC else published if takes_front(path, value) else _bounded
+    return _fronts.setdefault(where, publish(path, value))
+
+
+def _bounded(path: str, function: FunctionType) -> FunctionType:
+    return at_boundary(function)  # type: ignore[return-value]
 
 
 _fronts: dict[str, FunctionType] = {}  # the functions behind fronts, by their locations

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from ..core import modes, nest
 from ..core.composites import composites_of_gradients, tensors_for_gradients
 from ..core.tensor import Tensor
+from ..core.tracebacks import hide_frames
 from ..engine.derivatives.nan_safe import is_nan, nan_safe_gradients
 from ..engine.derivatives.per_example import gradients_apart, zeros_apart
 from ..engine.run import dispatch
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     _Source = Tensor | Variable
     _S = TypeVar("_S", bound=_Source)
     _K = TypeVar("_K")
+    _T = TypeVar("_T", bound="GradientTape")
 
 
 class GradientTape(DerivativeMethods, InspectionMethods):
@@ -80,6 +82,10 @@ class GradientTape(DerivativeMethods, InspectionMethods):
     _check: str | None = None
     _track_assign = False
     _finishers: tuple[Callable[[list[Any], list[Any]], list[Any]], ...] = ()
+
+    if TYPE_CHECKING:  # editors do not follow `Self`, the type in the base class
+
+        def __enter__(self: _T) -> _T: ...
 
     def __init__(
         self,
@@ -134,32 +140,38 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         >>> tape.gradient(y, x).numpy().tolist()
         [2.0, 4.0]
         """
-        if type(tensor) is Tensor:
-            leaves = [tensor]
-        else:
-            leaves = tensor if are_leaves(tensor) else nest.flatten(tensor, expand_composites=True)
-        for leaf in leaves:
-            if type(leaf) is not Tensor and not is_watchable(leaf):
-                raise ValueError(
-                    f"Passed in object {leaf!r} of type '{type(leaf).__name__}', not tf.Tensor or tf.Variable or "
-                    "ExtensionType."
+        try:
+            if type(tensor) is Tensor:
+                leaves = [tensor]
+            else:
+                leaves = tensor if are_leaves(tensor) else nest.flatten(tensor, expand_composites=True)
+            for leaf in leaves:
+                if type(leaf) is not Tensor and not is_watchable(leaf):
+                    raise ValueError(
+                        f"Passed in object {leaf!r} of type '{type(leaf).__name__}', not tf.Tensor or tf.Variable or "
+                        "ExtensionType."
+                    )
+            if self._log is None:
+                state = "already used up" if self._entered else "not entered yet"
+                raise AttributeError(
+                    f"watch needs a recording tape, and this one is {state}. Call it inside `with tape:`"
                 )
-        if self._log is None:
-            state = "already used up" if self._entered else "not entered yet"
-            raise AttributeError(f"watch needs a recording tape, and this one is {state}. Call it inside `with tape:`")
-        for leaf in leaves:
-            if type(leaf) is Tensor and leaf.dtype.differentiable:
-                self._log.watch(leaf)
-                continue
-            leaf = native(leaf)
-            if not leaf.dtype.differentiable:
-                warn_not_floating("tensor", leaf.dtype)
-            if not isinstance(leaf, Tensor):
-                self._log.watch_variable(leaf.handle)  # of a class that wraps a variable, the wrapped one
-            elif leaf.dtype.differentiable:
-                self._log.watch(leaf)
-            if not leaf.dtype.differentiable:
-                self._log.refuse_watch(leaf)
+            for leaf in leaves:
+                if type(leaf) is Tensor and leaf.dtype.differentiable:
+                    self._log.watch(leaf)
+                    continue
+                leaf = native(leaf)
+                if not leaf.dtype.differentiable:
+                    warn_not_floating("tensor", leaf.dtype)
+                if not isinstance(leaf, Tensor):
+                    self._log.watch_variable(leaf.handle)  # of a class that wraps a variable, the wrapped one
+                elif leaf.dtype.differentiable:
+                    self._log.watch(leaf)
+                if not leaf.dtype.differentiable:
+                    self._log.refuse_watch(leaf)
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -342,44 +354,48 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         >>> dw.numpy().tolist(), db.numpy().tolist()
         ([[3.0]], [1.0])
         """
-        log = self._log or DerivativeMethods._open_log(self, "compute a gradient")
-        unconnected = _NONE if unconnected_gradients is _NONE else unconnected_mode(unconnected_gradients)
-        targets: list[Any]
-        cotangents: list[Tensor | None]
-        if output_gradients is None and is_leaf(target):
-            targets, cotangents = [target], [None]
-        else:
-            targets, cotangents = flat_targets(target, output_gradients)
-        one = is_leaf(sources)
-        known = one or are_leaves(sources)
-        leaves = [sources] if one else sources if known else nest.flatten(sources)
-        flat = leaves if known else tensors_for_gradients(leaves)
-        wanted = flat if known else [differentiable(s, "source") for s in flat]
-        if self._recording:
-            DerivativeMethods._before_query(self)
-        if per is None and not norms and not nan_safe:
-            grads = Tape.vjp(self, targets, cotangents, wanted)
-        elif per is not None or norms:
-            check_per(per, norms, targets, output_gradients is not None)
-            grads = list(gradients_apart(self, targets, wanted, str(per), norms, check_rows))
-        else:
-            if any(map(is_nan, targets)):
-                inspection().checked.warn_of_nan(partial(inspection().diagnose, self, targets, wanted))
-            grads = nan_safe_gradients(self, targets, cotangents, wanted)
-        if log.retain or self._finishers:
-            grads = GradientTape._finish_query(self, log, targets, cotangents, list(flat), grads)
-        missing = any([g is None for g in grads])
-        Tape.release(self, explainable=missing)
-        if missing:
-            queries.remember_missing(self, targets, wanted)
-        if modes.active:
-            modes.results_found(self, QueryResult(targets, list(flat), grads, unconnected is _NONE))
-        if missing and unconnected is UnconnectedGradients.ZERO:
-            zeros = zeros_like if per is None else partial(zeros_apart, targets, per=per, norms=norms)
-            grads = [zeros(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
-        if one:
-            return grads[0]
-        return grads if known and not self._finishers else _pack_gradients(sources, leaves, flat, grads)
+        try:
+            log = self._log or DerivativeMethods._open_log(self, "compute a gradient")
+            unconnected = _NONE if unconnected_gradients is _NONE else unconnected_mode(unconnected_gradients)
+            targets: list[Any]
+            cotangents: list[Tensor | None]
+            if output_gradients is None and is_leaf(target):
+                targets, cotangents = [target], [None]
+            else:
+                targets, cotangents = flat_targets(target, output_gradients)
+            one = is_leaf(sources)
+            known = one or are_leaves(sources)
+            leaves = [sources] if one else sources if known else nest.flatten(sources)
+            flat = leaves if known else tensors_for_gradients(leaves)
+            wanted = flat if known else [differentiable(s, "source") for s in flat]
+            if self._recording:
+                DerivativeMethods._before_query(self)
+            if per is None and not norms and not nan_safe:
+                grads = Tape.vjp(self, targets, cotangents, wanted)
+            elif per is not None or norms:
+                check_per(per, norms, targets, output_gradients is not None)
+                grads = list(gradients_apart(self, targets, wanted, str(per), norms, check_rows))
+            else:
+                if any(map(is_nan, targets)):
+                    inspection().checked.warn_of_nan(partial(inspection().diagnose, self, targets, wanted))
+                grads = nan_safe_gradients(self, targets, cotangents, wanted)
+            if log.retain or self._finishers:
+                grads = GradientTape._finish_query(self, log, targets, cotangents, list(flat), grads)
+            missing = any([g is None for g in grads])
+            Tape.release(self, explainable=missing)
+            if missing:
+                queries.remember_missing(self, targets, wanted)
+            if modes.active:
+                modes.results_found(self, QueryResult(targets, list(flat), grads, unconnected is _NONE))
+            if missing and unconnected is UnconnectedGradients.ZERO:
+                zeros = zeros_like if per is None else partial(zeros_apart, targets, per=per, norms=norms)
+                grads = [zeros(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
+            if one:
+                return grads[0]
+            return grads if known and not self._finishers else _pack_gradients(sources, leaves, flat, grads)
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     def _finish_query(
         self,

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import logger, modes, nest
 from ..core.tensor import Tensor
+from ..core.tracebacks import bounded
 from ..engine.derivatives import hessians, jacobians
 from ..engine.derivatives.jacobian_modes import as_matrix, is_small, no_entries, sparse_jacobians
 from ..engine.derivatives.per_example import cosines, gradients_apart
@@ -36,6 +37,7 @@ _USED_UP = (
 _NONE = UnconnectedGradients.NONE
 
 
+@bounded
 class DerivativeMethods(Tape):
     """The checks before any query of a tape, and the queries other than `gradient`."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+from ..core.tracebacks import bounded
 from ..engine.tape.tape import Tape
 
 
@@ -15,6 +16,7 @@ def inspection() -> ModuleType:
     return inspect
 
 
+@bounded
 class InspectionMethods(Tape):
     """The methods of a tape that `gradtape.inspect` implements."""
 

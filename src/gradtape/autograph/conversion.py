@@ -74,7 +74,8 @@ class _Directives(directives.DirectivesTransformer):
         return self._named(super().visit_Name(node))
 
     def _named(self, node: Any) -> Any:
-        if anno.getanno(node, directives.STATIC_VALUE, default=None) is set_loop_options:
+        static = anno.getanno(node, directives.STATIC_VALUE, default=None)
+        if getattr(static, "__wrapped__", static) is set_loop_options:
             anno.setanno(node, directives.STATIC_VALUE, marks.set_loop_options)
         return node
 

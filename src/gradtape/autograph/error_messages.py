@@ -6,14 +6,10 @@ The outermost raises an error of the same class with all of these lines before t
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from ..core.errors import OpError
-
-# Parts of file names of library code; generated code has names such as "<gradtape rule>".
-NOT_THE_USERS = (os.path.dirname(os.path.dirname(__file__)), os.path.join("site-packages", "malt"), "<gradtape ")
-GENERATED = "__autograph_generated_file"
+from ..core.tracebacks import GENERATED, own_places
 
 
 def _frames(error: BaseException) -> Any:
@@ -51,11 +47,12 @@ class Origin:
         message = "\n".join(["in user code:", "", *reversed(self.lines), "", indented, ""])
         again = _with_message(error, message)
         again.__cause__, again.__suppress_context__ = error.__cause__, True
+        again.has_lines = True  # type: ignore[attr-defined]
         return again.with_traceback(error.__traceback__)
 
 
 def _is_users(filename: str) -> bool:
-    return not any(part in filename for part in NOT_THE_USERS) and GENERATED not in filename
+    return not filename.startswith(own_places()) and GENERATED not in filename
 
 
 def _format_frame(filename: str, line: int | None, function: str, code: str | None) -> str:

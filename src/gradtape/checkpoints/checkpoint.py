@@ -11,6 +11,7 @@ from typing import Any
 from ..core import dtypes, errors
 from ..core.owners import Owner
 from ..core.tensor import Tensor, wrap
+from ..core.tracebacks import bounded
 from ..engine.run import dispatch
 from ..engine.run.convert import to_array, to_tensor
 from ..state.variable import Variable
@@ -27,6 +28,7 @@ def _saved_value(variable: Variable) -> Tensor:
     return wrap(value if dtype is variable.dtype else value.astype(dtype.numpy), dtype)
 
 
+@bounded
 class Checkpoint(Owner):
     """Saves and restores all variables owned by the objects given by name, or by one root object.
 

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..core.tracebacks import bounded
 from ..state import archive
 from . import files, shared, state
 from .checkpoint import Checkpoint
 from .files import ENDING
 
 
+@bounded
 class CheckpointManager:
     """Saves a `Checkpoint` under increasing numbers and keeps the last `max_to_keep`.
 

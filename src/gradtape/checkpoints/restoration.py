@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import errors
 from ..core.tensor import wrap
+from ..core.tracebacks import bounded
 from ..engine.run import dispatch
 from ..state.archive import ArchiveReader
 from ..state.variable import Variable
@@ -222,6 +223,7 @@ def _check(reader: ArchiveReader | BundleReader, held: Any, key: str) -> None:
         )
 
 
+@bounded
 class CheckpointLoadStatus:
     """The outcome of a restoration, with assertions about it."""
 
@@ -272,6 +274,7 @@ class CheckpointLoadStatus:
     run_restore_ops = initialize_or_restore
 
 
+@bounded
 class NameBasedSaverStatus:
     """The outcome of restoring a checkpoint without an object graph: variables are matched by name."""
 
@@ -303,6 +306,7 @@ class NameBasedSaverStatus:
     run_restore_ops = initialize_or_restore
 
 
+@bounded
 class InitializationOnlyStatus:
     """The status when no checkpoint is given."""
 

@@ -87,8 +87,26 @@ class InvalidArgumentInTraceError(InvalidArgumentError, ValueError):
     time for the others. This class derives from both, and is displayed as ValueError.
     """
 
+    @classmethod
+    def of(cls, error: InvalidArgumentError) -> InvalidArgumentInTraceError:
+        """Returns the error for one that was raised while a function is traced."""
+        if isinstance(error, InvalidArgumentInTraceError):
+            return error
+        again = cls(error.message)
+        vars(again).update(vars(error))
+        return again.with_traceback(error.__traceback__)
 
-InvalidArgumentInTraceError.__name__ = ValueError.__name__
+    def __reduce__(self) -> tuple[Any, ...]:
+        _, *rest = super().__reduce__()
+        return _raised_in_trace, *rest  # the class is not found under the name it is displayed with
+
+
+def _raised_in_trace(*args: Any) -> InvalidArgumentInTraceError:
+    return InvalidArgumentInTraceError(*args)
+
+
+InvalidArgumentInTraceError.__name__ = InvalidArgumentInTraceError.__qualname__ = ValueError.__name__
+InvalidArgumentInTraceError.__module__ = ValueError.__module__
 
 
 class DeadlineExceededError(OpError):

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
+from .tracebacks import hide_frames
+
 if TYPE_CHECKING:
     from .tensor import Tensor
 
@@ -85,9 +87,12 @@ def takes_foreign_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
         try:
             return function(*args, **kwargs)
-        except (TypeError, ValueError):
-            found = NotImplemented if foreign_arguments.installed is None else foreign_arguments(call, args, kwargs)
+        except Exception as error:
+            found: Any = NotImplemented
+            if isinstance(error, TypeError | ValueError) and foreign_arguments.installed is not None:
+                found = foreign_arguments(call, args, kwargs)
             if found is NotImplemented:
+                hide_frames(error)
                 raise
             return found
 

@@ -15,6 +15,7 @@ from .device_kinds import Device
 from .dtypes import DType
 from .extension_points import place_tensor, report_escape
 from .shapes import TensorShape
+from .tracebacks import at_boundary, hide_frames
 
 if TYPE_CHECKING:
     from .type_hints import TensorOperators
@@ -252,10 +253,14 @@ class Tensor(TensorOperators):
     def __bool__(self) -> bool:
         array = self.array
         if array.size > 1:
-            raise ValueError(
-                f"The truth value of an array with more than one element is ambiguous: got a tensor of shape "
-                f"{self.shape}. Use tf.reduce_any(t) or tf.reduce_all(t)"
-            )
+            try:
+                raise ValueError(
+                    f"The truth value of an array with more than one element is ambiguous: got a tensor of shape "
+                    f"{self.shape}. Use tf.reduce_any(t) or tf.reduce_all(t)"
+                )
+            except ValueError as error:
+                hide_frames(error)
+                raise
         return array.size == 1 and bool(array)
 
     def __float__(self) -> float:
@@ -296,6 +301,7 @@ class Tensor(TensorOperators):
     def __round__(self, ndigits: int | None = None) -> Any:
         return round(self._scalar("round"), ndigits) if ndigits is not None else round(self._scalar("round"))
 
+    @at_boundary
     def __hash__(self) -> int:
         raise TypeError("Tensor is unhashable. Instead, use tensor.ref() as the key.")
 
@@ -308,6 +314,7 @@ class Tensor(TensorOperators):
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (np.asarray(self.array), self.dtype)
 
+    @at_boundary
     def __setitem__(self, key: object, value: object) -> None:
         raise TypeError(
             f"'{type(self).__name__}' object does not support item assignment: tensors are immutable. Use "

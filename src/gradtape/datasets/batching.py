@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..core import dtypes, errors
+from ..core.tracebacks import bounded
 from ..engine.run.convert import to_array, to_tensor
 from ..state.specs import SparseTensorSpec, TensorSpec
 from . import grouping
@@ -19,6 +20,7 @@ from .specs import DatasetSpec
 from .structure import batch_spec, copy_for_reader, leaves, map_leaves, pack_leaves, row_spec
 
 
+@bounded
 class Batching(Sources):
     """The batching methods of `Dataset`."""
 

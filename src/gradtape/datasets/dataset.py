@@ -13,6 +13,7 @@ import numpy as np
 from ..backends.numpy.threads import CORES
 from ..core import dtypes, errors, nest
 from ..core.tensor import Tensor, wrap
+from ..core.tracebacks import bounded
 from ..engine.run.convert import to_tensor
 from ..engine.run.randomness import seeds_of_op
 from ..state.specs import TensorSpec
@@ -60,6 +61,7 @@ def _index(number: int) -> Tensor:
     return wrap(np.int64(number), dtypes.int64)
 
 
+@bounded
 class Dataset(Storing):
     """A sequence of elements, computed lazily and again in every pass.
 

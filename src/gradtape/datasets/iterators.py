@@ -12,6 +12,7 @@ from typing import Any
 from ..core import dtypes, errors
 from ..core.composites import CompositeTensor
 from ..core.tensor import Tensor
+from ..core.tracebacks import bounded, hide_frames
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable
@@ -24,6 +25,7 @@ from .structure import as_element, as_specs, map_leaves
 _END = object()
 
 
+@bounded
 class Iterator:
     """One pass over a dataset: `next(iterator)` or `get_next()` returns the next element.
 
@@ -57,11 +59,15 @@ class Iterator:
     def __next__(self) -> Any:
         if thread.trace is not None:
             raise Untraceable("the elements of a dataset are made at every call")
-        with self._lock, recorded_by(()) if thread.recorder is not None else nullcontext():
-            self._follow()
-            element = self._returned.popleft() if self._returned else next(self._elements)
-            self._move(1)
-            return element
+        try:
+            with self._lock, recorded_by(()) if thread.recorder is not None else nullcontext():
+                self._follow()
+                element = self._returned.popleft() if self._returned else next(self._elements)
+                self._move(1)
+                return element
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     def give_back(self, elements: Sequence[Any]) -> None:
         """Makes `elements`, which were the last ones taken, the next ones."""
@@ -115,6 +121,7 @@ class Iterator:
         return self._dataset.element_spec
 
 
+@bounded
 class Optional:
     """A value that may be absent.
 
@@ -155,6 +162,7 @@ class Optional:
         return self._value
 
 
+@bounded
 class NumpyIterator:
     """One pass over a dataset, with NumPy arrays as elements.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import dtypes, errors
 from ..core.tensor import Tensor
+from ..core.tracebacks import bounded
 from ..core.type_hints import Result
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread
@@ -32,6 +33,7 @@ _Self = TypeVar("_Self", bound="Pipeline")
 Elements = Iterator[Any]
 
 
+@bounded
 class Pipeline:
     """A description of how to compute elements; `_elements()` starts one pass. `Dataset` has the constructors.
 

@@ -15,6 +15,7 @@ from ..core import dtypes, errors
 from ..core.dtypes import as_dtype
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, wrap
+from ..core.tracebacks import bounded
 from ..engine.run.convert import to_array, to_tensor
 from ..engine.run.namespace import ops
 from ..engine.run.randomness import seeds_of_op
@@ -43,6 +44,7 @@ from .structure import (
 _Self = TypeVar("_Self", bound="Sources")
 
 
+@bounded
 class Sources(Pipeline):
     """The constructors of `Dataset`."""
 

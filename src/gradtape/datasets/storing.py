@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Self
 
 from ..backends.numpy.threads import CORES
+from ..core.tracebacks import bounded
 from . import storage
 from .batching import Batching
 from .calls import dataset_of, input_pass
@@ -19,6 +20,7 @@ from .specs import DatasetSpec
 _RETRY_INTERVAL_SECONDS = 1.0  # polling interval of `load(wait=True)`
 
 
+@bounded
 class Storing(Batching):
     """The methods of `Dataset` that write and read folders of elements."""
 

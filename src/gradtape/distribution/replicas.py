@@ -9,12 +9,14 @@ from typing import Any
 from ..core import dtypes, nest
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
+from ..core.tracebacks import bounded
 from ..engine.run.convert import to_tensor
 from ..engine.tape.custom import custom_call
 from .context import cross_replica_context, place
 from .reductions import ReduceOp, as_reduce_op, copy_tensor, workers_of
 
 
+@bounded
 class ReplicaContext:
     """The context of a replica inside `Strategy.run`: its id, its device, and collectives with the other replicas.
 

@@ -11,6 +11,7 @@ from ..core.dtypes import FLOAT
 from ..core.errors import InvalidArgumentError
 from ..core.operators import ARITHMETIC, BINARY, EQUALITIES, ORDERINGS, REFLECTED, UNARY, Operator
 from ..core.tensor import Tensor, wrap
+from ..core.tracebacks import hide_frames
 from ..engine.registry.devices import DeviceTensor
 from ..engine.registry.op import registry
 from .arrays import slicing
@@ -40,6 +41,7 @@ def _compared(op: Any, when_different: bool) -> Any:
         except (InvalidArgumentError, ValueError) as error:
             if "Incompatible shapes" in str(error):
                 return wrap(np.bool_(when_different), dtypes.bool)
+            hide_frames(error)
             raise
 
     return call
@@ -53,14 +55,25 @@ def _method(row: Operator) -> Any:
 
 
 def _reflected(call: Any) -> Any:
-    return lambda self, other: call(other, self)
+    def answer(self: Any, other: Any) -> Any:
+        try:
+            return call(other, self)
+        except Exception as error:
+            hide_frames(error)
+            raise
+
+    return answer
 
 
 def _commuted(call: Any) -> Any:
     """`_reflected` for a commutative op: `0.5 * x` takes the fast path of `x * 0.5`."""
 
     def answer(self: Any, other: Any) -> Any:
-        return call(self, other) if type(other) is float and self.dtype.kind == FLOAT else call(other, self)
+        try:
+            return call(self, other) if type(other) is float and self.dtype.kind == FLOAT else call(other, self)
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     return answer
 

@@ -13,6 +13,7 @@ from ..core.composites import EagerComposite
 from ..core.dtypes import DType
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, is_tensor_like
+from ..core.tracebacks import bounded
 from ..engine.registry.op import Op
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
@@ -40,6 +41,7 @@ def _static_shape(dense_shape: Tensor) -> TensorShape:
     return TensorShape([None if n < 0 else int(n) for n in dense_shape.array])
 
 
+@bounded
 class SparseTensor(EagerComposite):
     """A tensor of shape `dense_shape` with `dense[indices[i]] = values[i]`; all other elements are implicit.
 

@@ -16,6 +16,7 @@ from ..core.dtypes import DType, as_dtype, zero_array
 from ..core.nest import Composite
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor
+from ..core.tracebacks import bounded
 from ..engine.run import dispatch
 from ..engine.run.convert import to_array, to_tensor
 from ..engine.run.namespace import ops
@@ -31,6 +32,7 @@ class Unmade:
         self.make = make
 
 
+@bounded
 class TensorArray(Composite):
     """A list of tensors that can grow, for loops that compute a sequence of values.
 

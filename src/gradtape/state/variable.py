@@ -25,6 +25,7 @@ from ..core.owners import Trackable
 from ..core.scopes import carried, holding, scoped
 from ..core.shapes import TensorShape
 from ..core.tensor import Reference, Tensor, placed, text_of, wrap
+from ..core.tracebacks import hide_frames
 from ..engine.run import dispatch
 from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
@@ -111,14 +112,18 @@ class VariableClass(abc.ABCMeta):
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             """Apply the creators of this thread, the innermost first."""
             kwargs.pop("per_worker_variable", None)  # without parameter servers, one variable serves all workers
-            if not creation.creators or cls is not Variable:
-                return type.__call__(cls, *args, **kwargs)
-            bound = cls.__signature__.bind(*args, **kwargs)
-            bound.apply_defaults()
-            create: Callable[..., Any] = _create
-            for creator in creation.creators:
-                create = partial(creator, create)
-            return create(**bound.arguments)
+            try:
+                if not creation.creators or cls is not Variable:
+                    return type.__call__(cls, *args, **kwargs)
+                bound = cls.__signature__.bind(*args, **kwargs)
+                bound.apply_defaults()
+                create: Callable[..., Any] = _create
+                for creator in creation.creators:
+                    create = partial(creator, create)
+                return create(**bound.arguments)
+            except Exception as error:
+                hide_frames(error)
+                raise
 
     @property
     def __signature__(cls) -> inspect.Signature:

@@ -15,6 +15,7 @@ from ..core.dtypes import DType
 from ..core.shapes import TensorShape
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
+from ..core.tracebacks import hide_frames
 from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread, unrecorded
@@ -56,16 +57,20 @@ class Updates:
         >>> v.assign([3.0, 4.0]).numpy().tolist()
         [3.0, 4.0]
         """
-        storage = self._storage
-        is_here = type(value) is storage.tensor_class and value.dtype is self.dtype
-        new: Any = value if is_here else to_tensor(value, dtype=self.dtype)
-        if new.dims != storage.dims and not self._shape.is_compatible_with(new.shape):
-            raise ValueError(
-                f"Cannot assign value to variable '{self._title}': Shape mismatch. The variable shape {self._shape}, "
-                f"and the assigned value shape {new.shape} are incompatible."
-            )
-        self._replace(new)
-        return self if read_value else None
+        try:
+            storage = self._storage
+            is_here = type(value) is storage.tensor_class and value.dtype is self.dtype
+            new: Any = value if is_here else to_tensor(value, dtype=self.dtype)
+            if new.dims != storage.dims and not self._shape.is_compatible_with(new.shape):
+                raise ValueError(
+                    f"Cannot assign value to variable '{self._title}': Shape mismatch. The variable shape "
+                    f"{self._shape}, and the assigned value shape {new.shape} are incompatible."
+                )
+            self._replace(new)
+            return self if read_value else None
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     def assign_add(
         self, delta: object, use_locking: bool = False, name: str | None = None, read_value: bool = True
@@ -89,8 +94,12 @@ class Updates:
         >>> v.assign_add([1.0, 1.0]).numpy().tolist()
         [2.0, 3.0]
         """
-        self._update(np.add, delta)
-        return self if read_value else None
+        try:
+            self._update(np.add, delta)
+            return self if read_value else None
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     def assign_sub(
         self, delta: object, use_locking: bool = False, name: str | None = None, read_value: bool = True
@@ -114,8 +123,12 @@ class Updates:
         >>> v.assign_sub([1.0, 1.0]).numpy().tolist()
         [0.0, 1.0]
         """
-        self._update(np.subtract, delta)
-        return self if read_value else None
+        try:
+            self._update(np.subtract, delta)
+            return self if read_value else None
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     def _update(self, ufunc: np.ufunc, delta: object) -> None:
         """Combine the value with `delta`: in the storage, or by ops if they are recorded or traced."""

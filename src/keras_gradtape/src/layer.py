@@ -7,6 +7,7 @@ from keras.src import tree
 
 from gradtape.core import modes, scopes
 from gradtape.core.owners import Owner
+from gradtape.core.tracebacks import at_boundary
 from gradtape.engine.run import randomness
 from gradtape.engine.run.source_lines import Line, caller
 
@@ -26,6 +27,7 @@ class BackendLayer(Owner):
         build = layer.build  # type: ignore[attr-defined]
 
         @functools.wraps(build)
+        @at_boundary
         def build_for_good(*args: Any, **kwargs: Any) -> Any:
             return randomness.drawing_for_good(functools.partial(build, **kwargs), args)
 

@@ -20,6 +20,7 @@ from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import gradtape as tf
 from gradtape.core.devices import default_device
+from gradtape.core.tracebacks import at_boundary
 from gradtape.distribution.context import place
 from gradtape.distribution.values import DistributedValues
 from gradtape.engine.registry.devices import staying
@@ -209,6 +210,7 @@ class Trainer(base_trainer.Trainer):
         return callbacks_module.CallbackList(callbacks, model=self, add_progbar=options["verbose"] != 0, **options)
 
     @traceback_utils.filter_traceback
+    @at_boundary
     def fit(
         self,
         x: Any = None,
@@ -304,6 +306,7 @@ class Trainer(base_trainer.Trainer):
         return self.history
 
     @traceback_utils.filter_traceback
+    @at_boundary
     def evaluate(
         self,
         x: Any = None,
@@ -355,6 +358,7 @@ class Trainer(base_trainer.Trainer):
         return logs if return_dict else self._flatten_metrics_in_order(logs)
 
     @traceback_utils.filter_traceback
+    @at_boundary
     def predict(
         self,
         x: Any,
@@ -392,6 +396,7 @@ class Trainer(base_trainer.Trainer):
             raise ValueError("predict was given no data: there is no batch to tell the shape of the outputs from")
         return tree.map_structure(lambda *parts: np.concatenate(parts, axis=0), *outputs)
 
+    @at_boundary
     def train_on_batch(
         self,
         x: Any,
@@ -411,6 +416,7 @@ class Trainer(base_trainer.Trainer):
             sample_weight = data_adapter_utils.class_weight_to_sample_weights(y, class_weight)
         return self._on_batch(self.make_train_function, (x, y, sample_weight), return_dict)
 
+    @at_boundary
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
         """Returns loss and metrics on one batch."""
         self._assert_compile_called("test_on_batch")
@@ -424,6 +430,7 @@ class Trainer(base_trainer.Trainer):
         logs = pythonify_logs(function(iter([data])))
         return logs if return_dict else self._flatten_metrics_in_order(logs)
 
+    @at_boundary
     def predict_on_batch(self, x: Any) -> Any:
         """Returns the model's outputs for one batch, as NumPy arrays."""
         return tree.map_structure(convert_to_numpy, self.make_predict_function()([(x,)]))

@@ -39,9 +39,9 @@ def read(table: str) -> dict[str, Expression]:
 
 def compiled(parameters: str, text: str, helpers: dict[str, Any]) -> Callable[..., Any]:
     """Returns the function with these parameters, of which `name` is ignored, that evaluates an expression."""
-    return eval(  # type: ignore[no-any-return]
-        f"lambda {parameters}: {source_of(parameters, text, helpers)}", {**helpers, **_DTYPES}
-    )
+    source = f"lambda {parameters}: {source_of(parameters, text, helpers)}"
+    code = compile(source, "<gradtape expression>", "eval")  # a name by which tracebacks know gradtape's own frames
+    return eval(code, {**helpers, **_DTYPES})  # type: ignore[no-any-return]
 
 
 def source_of(parameters: str, text: str, helpers: dict[str, Any]) -> str:

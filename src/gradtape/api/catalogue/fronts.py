@@ -23,6 +23,7 @@ from typing import Any
 from ...core.composites import CompositeTensor
 from ...core.errors import NeedsExamples
 from ...core.tensor import Tensor
+from ...core.tracebacks import hide_frames
 from ...engine.run.source_lines import declare_library
 from .row import Row
 
@@ -213,6 +214,7 @@ def published_variadic(path: str, function: FunctionType) -> FunctionType:
         except Exception as error:
             found = publication.recover(error, args, kwargs)
             if found is NotImplemented:
+                hide_frames(error)
                 raise
             return found
 
@@ -268,6 +270,7 @@ def bind(call, publication):
         except Exception as _error:
             _found = publication.recover(_error, ({parameters},))
             if _found is NotImplemented:
+                hide_frames(_error)
                 raise
             return _found
 
@@ -289,5 +292,6 @@ def _template(count: int, passed: int) -> Callable[..., FunctionType]:
     from ...core import type_hints  # here: nothing that gradtape imports at once needs it
 
     made: dict[str, Callable[..., FunctionType]] = {}
-    exec(compile(source, file, "exec"), {**vars(type_hints), "__name__": __name__}, made)  # for `get_type_hints`
+    names = {**vars(type_hints), "__name__": __name__, "hide_frames": hide_frames}  # the types for `get_type_hints`
+    exec(compile(source, file, "exec"), names, made)
     return made["bind"]

@@ -79,9 +79,10 @@ def _truth(pred: Tensor) -> Tensor:
 
 
 def _different_branches(first: Any, other: Any, details: str) -> Exception:
+    first_line = details.partition("\n")[0]  # the others repeat the outputs
     return TypeError(
         "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
-        f"values.\n\ntrue_fn output: {first!r}\nfalse_fn output: {other!r}\n\nError details:\n{details}"
+        f"values.\n\ntrue_fn output: {first!r}\nfalse_fn output: {other!r}\n\nError details: {first_line}"
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.dtypes import DType, as_dtype, float32
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like, wrap
+from ...core.tracebacks import filtering
 from ...core.type_hints import DTypeLike, TensorLike, ValueLike
 from ...engine.registry import placement
 from ...engine.run.convert import to_tensor
@@ -29,7 +30,6 @@ __all__ = [
     "is_traceback_filtering_enabled", "set_log_device_placement",
 ]  # fmt: skip
 
-_settings = {"traceback_filtering": True}
 
 
 def Assert(
@@ -371,21 +371,22 @@ def is_numeric_tensor(tensor: object) -> bool:
 
 
 def enable_traceback_filtering() -> None:
-    """Accepted for compatibility: gradtape's tracebacks are short and always complete.
+    """Leaves the frames of gradtape out of tracebacks: they show the user's lines. This is the default.
 
     >>> import gradtape as tf
     >>> tf.debugging.enable_traceback_filtering()
     """
-    _settings["traceback_filtering"] = True
+    filtering.enabled = True
 
 
 def disable_traceback_filtering() -> None:
-    """Accepted for compatibility: gradtape's tracebacks are short and always complete.
+    """Shows the frames of gradtape in tracebacks, for those who look for an error in gradtape itself.
 
     >>> import gradtape as tf
     >>> tf.debugging.disable_traceback_filtering()
+    >>> tf.debugging.enable_traceback_filtering()
     """
-    _settings["traceback_filtering"] = False
+    filtering.enabled = False
 
 
 def is_traceback_filtering_enabled() -> bool:
@@ -396,7 +397,7 @@ def is_traceback_filtering_enabled() -> bool:
     >>> tf.debugging.is_traceback_filtering_enabled()
     True
     """
-    return _settings["traceback_filtering"]
+    return filtering.enabled
 
 
 def get_log_device_placement() -> bool:

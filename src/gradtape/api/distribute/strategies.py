@@ -17,6 +17,7 @@ from typing import Any
 from ...core import devices, dtypes, nest
 from ...core.device_spec import DeviceSpec
 from ...core.extension_points import convert_function
+from ...core.tracebacks import bounded
 from ...datasets.dataset import Dataset
 from ...distribution import collective_ops, sequential_runner, spmd
 from ...distribution.context import (
@@ -65,6 +66,7 @@ __all__ = [
 _MOST_STEPS = 64
 
 
+@bounded
 class Strategy:
     """Distributes a computation over replicas. The default strategy has a single replica.
 
@@ -359,6 +361,7 @@ def _reduce_only_replica(op: ReduceOp, value: Any, axis: Any) -> Any:
     return reduce_mean(ops.cast(x, dtype=dtypes.float64) if x.dtype.is_integer else x, axis)  # not for counts
 
 
+@bounded
 class MirroredStrategy(Strategy):
     """A replica on each device of this machine: all GPUs, or the logical CPUs. Variables are mirrored.
 
@@ -381,6 +384,7 @@ class MirroredStrategy(Strategy):
         self._begin(canonical(devices))
 
 
+@bounded
 class OneDeviceStrategy(Strategy):
     """A strategy with one device.
 

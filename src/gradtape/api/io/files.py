@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ...core import errors
 from ...core.errors import of_system as failures
+from ...core.tracebacks import bounded
 from ...core.type_hints import PathLike
 
 NAMESPACES = ("io.gfile",)
@@ -21,6 +22,7 @@ __all__ = [
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
 
+@bounded
 class GFile:
     """A file that is opened on first use: `GFile(name, "r")`, also as a context manager.
 

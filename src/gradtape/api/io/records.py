@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from ...core import errors
 from ...core.errors import of_system as failures
 from ...core.tensor import Tensor
+from ...core.tracebacks import bounded
 from ...core.type_hints import StringLike
 from ...datasets.records import frame_record
 
@@ -66,6 +67,7 @@ class TFRecordOptions:
         return options
 
 
+@bounded
 class TFRecordWriter:
     """Writes records to a TFRecord file, which TensorFlow can read.
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import as_dtype
 from ...core.tensor import Tensor
+from ...core.tracebacks import bounded
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...state.variable import Variable
@@ -21,6 +22,7 @@ NAMESPACES = ("lookup.experimental",)
 __all__ = ["DenseHashTable", "MutableHashTable"]
 
 
+@bounded
 class _MutableTable(LookupTable):
     """Rows in a dict. A key is a value or a tuple of values, a row an array with the shape of the default value."""
 

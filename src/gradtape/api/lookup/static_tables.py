@@ -9,6 +9,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import as_dtype
 from ...core.tensor import Tensor
+from ...core.tracebacks import bounded
 from ...core.type_hints import ValueLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
@@ -23,6 +24,7 @@ NAMESPACES = ("lookup",)
 __all__ = ["StaticHashTable", "StaticVocabularyTable"]
 
 
+@bounded
 class StaticHashTable(LookupTable):
     """A table that an initializer fills once; missing keys get `default_value`.
 
@@ -102,6 +104,7 @@ def _format_value(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
+@bounded
 class StaticVocabularyTable(LookupTable):
     """A vocabulary with indices; missing words get one of `num_oov_buckets` further indices, by their hash.
 

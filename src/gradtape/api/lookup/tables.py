@@ -10,6 +10,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.owners import Owner
 from ...core.tensor import Tensor
+from ...core.tracebacks import bounded
 from ...core.type_hints import ValueLike
 from ...engine.run.convert import to_tensor
 from ...state.ragged.tensor import RaggedTensor
@@ -35,6 +36,7 @@ class KeyValueDtypes:
         return self._value_dtype
 
 
+@bounded
 class LookupTable(KeyValueDtypes, Owner):
     """A table from keys of one dtype to values of another."""
 

@@ -13,6 +13,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.owners import Owner
 from ...core.tensor import Tensor
+from ...core.tracebacks import bounded
 from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
@@ -55,6 +56,7 @@ def create_rng_state(seed: TensorLike, alg: Any) -> Tensor:
     return Tensor(np.concatenate([np.zeros(size - given.size, np.int64), given]))
 
 
+@bounded
 class Generator(Owner):
     """Draws random numbers and advances its state; identical to TensorFlow's for the same state.
 

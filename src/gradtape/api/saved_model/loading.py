@@ -19,6 +19,7 @@ from ...core.owners import Owner
 from ...core.protos import wire
 from ...core.protos.records import Record, decoded
 from ...core.tensor import Tensor
+from ...core.tracebacks import at_boundary
 from ...state.archive import is_inside
 from ...state.variable import Variable
 from ..lookup.static_tables import StaticHashTable
@@ -184,6 +185,7 @@ class Signatures(Mapping[str, Any]):
     def __init__(self) -> None:
         self.functions: dict[str, Any] = {}
 
+    @at_boundary
     def __getitem__(self, key: str) -> Any:
         return self.functions[key]
 

@@ -22,6 +22,7 @@ from ...core.dtypes import DType
 from ...core.extension_points import foreign_operands, operator_fallback, report_escape
 from ...core.scopes import carried
 from ...core.tensor import Tensor, is_tensor_like, number, placed, wrap
+from ...core.tracebacks import hide_frames
 from .convert import read_both, readable
 from .namespace import ops
 from .protocols import OpLike, Outputs, Tracers, VariableLike
@@ -388,8 +389,8 @@ def _misuse() -> type[Exception]:
 _RUNNER_NAMES: dict[str, Any] = {
     "FLOAT": dtypes.FLOAT, "KERNEL_ERRORS": (ValueError, np.linalg.LinAlgError), "Tensor": Tensor,
     "__name__": __name__, "failure": failure, "float16": dtypes.float16, "float32": dtypes.float32,
-    "modes": modes, "new": object.__new__, "number": number, "read_both": read_both, "readable": readable,
-    "repeat_short_rows": repeat_short_rows, "tensor_like": tensor_like, "thread": thread,
+    "hide_frames": hide_frames, "modes": modes, "new": object.__new__, "number": number, "read_both": read_both,
+    "readable": readable, "repeat_short_rows": repeat_short_rows, "tensor_like": tensor_like, "thread": thread,
 }  # fmt: skip
 
 run_plain: Callable[[OpLike, Sequence[Tensor], dict[str, Any]], Any] = compile_runner(None, "general", _RUNNER_NAMES)()

@@ -8,6 +8,7 @@ or two arguments is an op's fast path: it passes arguments that are not plain te
 from __future__ import annotations
 
 import linecache
+import re
 from collections.abc import Callable, Sequence
 from textwrap import indent
 from typing import Any, Literal, NamedTuple
@@ -18,7 +19,7 @@ Form = Literal["elementwise", "product", "general"]
 
 
 class _Inputs(NamedTuple):
-    """How the source spells the inputs of a runner; `other` and `dtype` are in the text of `read`."""
+    """How the source spells the inputs of a runner; `dtype` and lines `OTHER` are in the text of `read`."""
 
     parameters: str
     sequence: str
@@ -28,6 +29,15 @@ class _Inputs(NamedTuple):
     is_tracked: str
 
 
+# What has no fast path. The runner's own frame is hidden as well: a frame without a handler would be in the traceback.
+_OTHER = """\
+try:
+    return other({call})
+except Exception as error:
+    hide_frames(error)
+    raise
+"""
+
 _UNARY = _Inputs(
     "x", "(x,)", "x.array", "[x.dims]",
     """\
@@ -35,10 +45,10 @@ if type(x) is not Tensor:
     if type(x) in readable:
         x = x._as_tensor()
     if type(x) is not Tensor:
-        return other({call})
+        OTHER
 dtype = x.dtype
 if not dtype.kind & kinds:
-    return other({call})
+    OTHER
 """,
     "if x.tracer is not None:",
 )  # fmt: skip
@@ -59,10 +69,10 @@ if kind is not Tensor or type(a) is not Tensor:
             if type(a) is not type(b) or type(a) in readable:
                 a, b = read_both(a, b)
             if type(a) is not Tensor or type(b) is not Tensor:
-                return other({call})
+                OTHER
 dtype = a.dtype
 if dtype is not b.dtype or not dtype.kind & kinds:
-    return other({call})
+    OTHER
 """,
     "if a.tracer is not None or b.tracer is not None:",
 )  # fmt: skip
@@ -134,12 +144,18 @@ def runner_source(arity: int | None, form: Form, sized: bool = False, in_single:
     elif form == "elementwise":
         method = "unary" if arity == 1 else "binary"
         record = f"recorder.{method}(op, {inputs.parameters}, y) if recorded else recorder.constant(op, {several}, y)"
+    other = _OTHER.format(call=parameters)
+    read = re.sub(r"( *)OTHER\n", lambda line: indent(other, line[1]), inputs.read)
     body = f"""\
-{inputs.read.format(call=parameters)}\
+{read}\
 try:
 {indent(kernel, "    ")}\
-except KERNEL_ERRORS as error:
-    raise failure(op, {inputs.dims}, error) from error
+except KERNEL_ERRORS as reason:
+    try:
+        raise failure(op, {inputs.dims}, reason)
+    except Exception as error:
+        hide_frames(error)
+        raise
 {_WRAP_ANY if form == "general" else _WRAP_ONE}\
 if modes.active:
     modes.op_finished(op, {several}, y)

@@ -249,7 +249,9 @@ class _ShapeChangesError(ValueError):
         self.operand_shapes = operand_shapes
 
 
-_ShapeChangesError.__name__ = ValueError.__name__  # display the name of TensorFlow's error
+# The name of TensorFlow's error is displayed.
+_ShapeChangesError.__name__ = _ShapeChangesError.__qualname__ = ValueError.__name__
+_ShapeChangesError.__module__ = ValueError.__module__
 
 
 def mapped(

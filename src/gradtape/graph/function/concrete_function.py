@@ -16,6 +16,7 @@ from ...core.dtypes import resource, string
 from ...core.extension_points import graph_defs
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
+from ...core.tracebacks import hide_frames
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec, TypeSpec, spec_of
 from ...state.variable import Variable
@@ -109,21 +110,26 @@ class ConcreteFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function on tensors, by position or by name; Python values must equal the traced ones."""
-        tensors = self._structured_or_flat(args, kwargs) if kwargs else self._flat(args, kwargs)
-        if tensors is None:
-            tensors = self._structured(args, kwargs)
-        variables = list(self._bound)
-        for i, x in enumerate(t for t in tensors if isinstance(t, Variable)):
-            variables[i : i + 1] = [x]
-        plain = [x for x in tensors if not isinstance(x, Variable)]
-        for i, (x, spec) in enumerate(zip(plain, self._given, strict=True)):
-            dtype = _spec(spec).dtype
-            if x.dtype is not dtype:
-                raise errors.InvalidArgumentError(
-                    f"cannot compute {self.name.decode()} as input #{i}(zero-based) was expected to be a "
-                    f"{dtype.kernel_name()} tensor but is a {x.dtype.kernel_name()} tensor [Op:{self.name.decode()}]"
-                )
-        return self._concrete(plain, variables)
+        try:
+            tensors = self._structured_or_flat(args, kwargs) if kwargs else self._flat(args, kwargs)
+            if tensors is None:
+                tensors = self._structured(args, kwargs)
+            variables = list(self._bound)
+            for i, x in enumerate(t for t in tensors if isinstance(t, Variable)):
+                variables[i : i + 1] = [x]
+            plain = [x for x in tensors if not isinstance(x, Variable)]
+            for i, (x, spec) in enumerate(zip(plain, self._given, strict=True)):
+                dtype = _spec(spec).dtype
+                if x.dtype is not dtype:
+                    name = self.name.decode()
+                    raise errors.InvalidArgumentError(
+                        f"cannot compute {name} as input #{i}(zero-based) was expected to be a {dtype.kernel_name()} "
+                        f"tensor but is a {x.dtype.kernel_name()} tensor [Op:{name}]"
+                    )
+            return self._concrete(plain, variables)
+        except Exception as error:
+            hide_frames(error)
+            raise
 
     def add_to_graph(self, g: object = None, overwrite: bool = False) -> None:
         """Do nothing: a graph that calls the function contains it."""

@@ -23,6 +23,7 @@ from ...core.locks import CopyableLock
 from ...core.scopes import holding
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...core.tracebacks import hide_frames
 from ...engine.run.dispatch import thread
 from ...state.specs import TensorSpec, TypeSpec
 from ...state.variable import Variable
@@ -187,16 +188,27 @@ class Function:
                 concrete.report_call(variants, tensors, result)
                 modes.function_called(self, args, kwargs, result)
             return result
-        except NeedsExamples as error:
+        except (NeedsExamples, TakesElements) as reason:
+            try:
+                return self._without_one_graph(reason, args, kwargs)
+            except Exception as error:
+                hide_frames(error)
+                raise
+        except Exception as error:
+            hide_frames(error)
+            raise
+
+    def _without_one_graph(self, reason: NeedsExamples | TakesElements, args: tuple[Any, ...], kwargs: Any) -> Any:
+        """Call the function on every example by itself, or on the elements that it takes from iterators."""
+        if isinstance(reason, NeedsExamples):
             trace: Any = thread.trace
             in_scratch = trace is not None and trace.is_scratch
-            run = trace.call_for_examples if in_scratch else error.for_examples  # the graph drops what is assigned
+            run = trace.call_for_examples if in_scratch else reason.for_examples  # the graph drops what is assigned
             return run(self.python_function, args, kwargs)
-        except TakesElements:
-            if self._of_elements is None:
-                with self._lock:
-                    self._of_elements = self._of_elements or FunctionOfElements(self, self._with_same_options)
-            return self._of_elements(args, kwargs)
+        if self._of_elements is None:
+            with self._lock:
+                self._of_elements = self._of_elements or FunctionOfElements(self, self._with_same_options)
+        return self._of_elements(args, kwargs)
 
     def _with_same_options(self, python_function: Callable[..., Any], cache: type[TraceCache]) -> Function:
         return Function(python_function, None, None, False, *self._options[1:6], cache)

@@ -321,9 +321,7 @@ class TraceCache:
         except InvalidArgumentError as error:
             if error.about_values or isinstance(error, InvalidArgumentInTraceError):
                 raise
-            again = InvalidArgumentInTraceError(error.message)
-            vars(again).update(vars(error))
-            raise again.with_traceback(error.__traceback__) from error.__cause__
+            raise InvalidArgumentInTraceError.of(error) from error.__cause__
 
     def _prepare(self, trace: Trace, may_make_variables: bool) -> None:
         """Initialize a new trace with the state of this cache."""

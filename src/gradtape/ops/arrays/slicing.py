@@ -19,6 +19,7 @@ from ...core import dtypes, errors, modes
 from ...core.dimension import Dimension
 from ...core.extension_points import foreign_operands
 from ...core.tensor import Tensor, is_tensor_like, wrap
+from ...core.tracebacks import hide_frames
 from ...engine.registry.cotangents import placed_slice
 from ...engine.registry.devices import DeviceTensor
 from ...engine.registry.examples import KEEPS
@@ -66,29 +67,32 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     if type(key) is int or (type(key) is not tuple and _is_plain((key,))):
         key = (key,)
     elif type(key) is not tuple or not _is_plain(key):
-        mask = _as_mask(key)
-        if mask is not None:
-            return masked(x, mask, 0)
         try:
-            key, moving = _normalised(key)
-        except TypeError:
-            found = foreign_operands("getitem", (x, key)) if foreign_operands.installed is not None else NotImplemented
-            if found is NotImplemented:
-                raise
-            return found  # type: ignore[no-any-return]
-        if moving:
-            return _gathered(x, key, moving)
-    if type(x) is DeviceTensor:
-        _check(key, x.dims)
-        return x.interpret(slice_, (x,), {"key": key})  # type: ignore[no-any-return]
+            key, found = _resolved(x, key)
+        except Exception as error:
+            hide_frames(error)
+            raise
+        if found is not None:
+            return found
     if type(x) is not Tensor:
-        _check(key, _dims_for(key, x))
-        return slice_(x, key=key)
+        try:
+            if type(x) is DeviceTensor:
+                _check(key, x.dims)
+                return x.interpret(slice_, (x,), {"key": key})  # type: ignore[no-any-return]
+            _check(key, _dims_for(key, x))
+            return slice_(x, key=key)
+        except Exception as error:
+            hide_frames(error)
+            raise
     try:
         array = x.array[key]
     except (IndexError, ValueError):
-        _check(key, x.dims)
-        raise
+        try:
+            _check(key, x.dims)
+            raise
+        except Exception as error:
+            hide_frames(error)
+            raise
     y = wrap(np.array(array, dtype=object) if type(array) is bytes else array, x.dtype)
     if modes.active:
         modes.op_finished(slice_, (x,), y)
@@ -97,6 +101,21 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         if recorder is not None:
             recorder.record(slice_, (x,), y, {"key": key})
     return y
+
+
+def _resolved(x: Tensor, key: Any) -> tuple[Any, Tensor | None]:
+    """Returns a key of plain indices and None, or the result for a mask, for indices to gather, or by a library."""
+    mask = _as_mask(key)
+    if mask is not None:
+        return key, masked(x, mask, 0)
+    try:
+        key, moving = _normalised(key)
+    except TypeError:
+        found = foreign_operands("getitem", (x, key)) if foreign_operands.installed is not None else NotImplemented
+        if found is NotImplemented:
+            raise
+        return key, found
+    return key, _gathered(x, key, moving) if moving else None
 
 
 def iterate(x: Tensor) -> Iterator[Tensor]:

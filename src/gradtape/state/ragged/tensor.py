@@ -16,6 +16,7 @@ from ...core.errors import runs_with_examples
 from ...core.extension_points import takes_foreign_arguments
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
+from ...core.tracebacks import bounded
 from ...engine.registry.op import Op
 from ...engine.run import convert
 from ...engine.run.convert import to_tensor
@@ -35,6 +36,7 @@ else:
 elsewhere = SimpleNamespace()  # implementations in other modules that depend on the class: see `__init__`
 
 
+@bounded
 class RaggedTensor(_RaggedOperators):
     """A tensor with dimensions whose slices differ in length.
 

@@ -17,6 +17,7 @@ from keras.src.backend.common.symbolic_scope import SymbolicScope
 import gradtape as tf
 from gradtape.checkpoints.object_graph import describe_objects
 from gradtape.core import dtypes
+from gradtape.core.errors import InvalidArgumentError, InvalidArgumentInTraceError
 from gradtape.core.owners import Trackable
 from gradtape.core.shapes import TensorShape
 from gradtape.core.tensor import constant
@@ -186,7 +187,10 @@ def _run_on_zeros(fn: Any, args: Any, kwargs: Any, batch: int, size: int) -> Any
         return constant(np.broadcast_to(np.zeros((), dtype.numpy), dims), dtype)  # allocates nothing on the host
 
     args, kwargs = tree.map_structure(filled, (args, kwargs))
-    return drawing_from(Streams(0), functools.partial(fn, **kwargs), args)
+    try:
+        return drawing_from(Streams(0), functools.partial(fn, **kwargs), args)
+    except InvalidArgumentError as error:
+        raise InvalidArgumentInTraceError.of(error) from error.__cause__
 
 
 def _is_traced(x: Any) -> bool:

@@ -1,4 +1,4 @@
-"""`tensorflow.python.util.traceback_utils`: which frames tracebacks show. Those of gradtape are always shown."""
+"""`tensorflow.python.util.traceback_utils`: which frames tracebacks show."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import gradtape
+from gradtape.core.tracebacks import at_boundary
 
 F = TypeVar("F", bound=Callable[..., object])
 
+filter_traceback = at_boundary
 
-def filter_traceback(fn: F) -> F:
+
+def inject_argument_info_in_traceback(fn: F, object_name: str | None = None) -> F:
     """Returns the function."""
     return fn
-
-
-inject_argument_info_in_traceback = filter_traceback
 
 
 def is_traceback_filtering_enabled() -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from .....core import nest
 from .....core.composites import CompositeTensor
 from .....core.tensor import Tensor
+from .....core.tracebacks import bounded
 from .....engine.run.convert import to_tensor
 from .....engine.run.namespace import ops
 from .....state.module import Module
@@ -25,6 +26,7 @@ __all__ = ["LinearOperator"]
 made: dict[str, Callable[..., Any]] = {}
 
 
+@bounded
 class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  # a scope is made when it is entered
     """Base class of structured matrices, or batches of them, with efficient products, solvers and determinants.
 
