@@ -97,8 +97,8 @@ class InvalidArgumentInTraceError(InvalidArgumentError, ValueError):
         return again.with_traceback(error.__traceback__)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        _, *rest = super().__reduce__()
-        return _raised_in_trace, *rest  # the class is not found under the name it is displayed with
+        reduced: Any = super().__reduce__()
+        return _raised_in_trace, *reduced[1:]  # the class is not found under the name it is displayed with
 
 
 def _raised_in_trace(*args: Any) -> InvalidArgumentInTraceError:
