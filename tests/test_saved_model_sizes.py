@@ -1,5 +1,6 @@
 """SavedModels of functions whose signatures leave sizes or ranks open."""
 
+import functools
 import re
 
 import numpy as np
@@ -261,6 +262,8 @@ OUTCOMES = {
     "at most": (at_sizes(lambda x, n: x[: min(n, 512)]), V, "right"),
     "at most 1000": (at_sizes(lambda x, n: x[: min(n, 1000)]), V, "right"),
     "at most 700 of two sizes": (lambda x: x[:, : min(x.shape[1], 700)], [None, None], "right"),
+    "all but a row of 512, in many steps": (lambda x: functools.reduce(lambda y, _: tf.sin(y), range(40), x)[
+        x.shape[0] // 512 :], [None, None], "refused"),
     "top 700": (at_sizes(lambda x, n: tf.math.top_k(x, min(n, 700))[0]), V, "right"),
     "at most 4": (at_sizes(lambda x, n: x[: min(n, 4)]), V, "right"),
     "at most 4 in a branch": (lambda x: tf.cond(tf.reduce_sum(x) > 99.0,

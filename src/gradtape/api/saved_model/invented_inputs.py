@@ -45,6 +45,36 @@ class Sizes(NamedTuple):
         return [factor if index is None else factor * numbers[index] for factor, index in self.axes]
 
 
+class Costs:
+    """Estimates for which sizes a function can be traced without large arrays, from the graphs of other sizes."""
+
+    def __init__(self, sizes: Sizes, graphs: Sequence[Graph]) -> None:
+        self._sizes = sizes
+        self._elements = [(row, _elements(graph)) for row, graph in zip(sizes.probes, graphs, strict=True)]
+        (low, fewest), (high, most) = (choose(self._elements, key=lambda one: one[1]) for choose in (min, max))
+        growth = max((b / a for a, b in zip(low, high, strict=True)), default=1.0)
+        self._exponent = max(math.log(most / fewest) / math.log(growth) if growth > 1 else 2.0, 1.0)
+
+    def add(self, row: list[int], graph: Graph) -> None:
+        """Adds the graph for the sizes of another row."""
+        self._elements.append((row, _elements(graph)))
+
+    def affordable(self, *options: list[list[int]]) -> list[list[int]]:
+        """Returns the first option whose rows are all affordable, or none."""
+        return next((rows for rows in options if all(map(self.is_affordable, rows))), [])
+
+    def is_affordable(self, numbers: Sequence[int]) -> bool:
+        """Estimates the number of elements from its growth between the first graphs: the closest graph tells most."""
+        row = self._sizes.row(numbers)
+        ratios = [(max((b / a for a, b in zip(one, row, strict=True)), default=1.0), n) for one, n in self._elements]
+        return min(elements * ratio**self._exponent for ratio, elements in ratios) <= _MOST_ELEMENTS
+
+
+def _elements(graph: Graph) -> int:
+    """Returns the number of elements that the nodes of a graph read, constants among them, and compute."""
+    return 1 + sum(math.prod(value.shape) for node in all_nodes(graph) for value in (*node.inputs, *node.outputs))
+
+
 def spec_of(x: Any) -> TensorSpec:
     """Returns the spec of an input, which may be one already."""
     return x if isinstance(x, TensorSpec) else TensorSpec.from_tensor(to_tensor(x))
@@ -94,33 +124,35 @@ def _with_values(array: Any, spec: TensorSpec, values: Any) -> Any:
 # fits these alone may be wrong for others: for odd sizes, `(n - 1) / 2` is `n // 2`.
 
 
-def further_probes(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) -> list[Run]:
-    """Returns runs at an even size, at large and at very large ones, whose graphs are merged with the first ones.
+def further_probes(sizes: Sizes, runs: Sequence[Run], costs: Costs) -> Iterator[Run]:
+    """Yields runs at an even size, at large and at very large ones, whose graphs are merged with the first ones.
 
-    The very large ones are beyond the limits that functions have for sizes, such as 1,000 in `min(n, 1000)`.
+    The very large ones are beyond the limits that functions have for sizes, such as 1,000 in `min(n, 1000)`. The graph
+    for a run is to be added to the costs before the next run is chosen.
     """
     count, values = sizes.open_count, runs[0].values
-    if count:
-        numbers = [*_affordable(sizes, graphs, [_spaced(8, 6, count)], [_spaced(4, 2, count)]),
-                   *_affordable(sizes, graphs, *(_one_large(n, count) for n in (515, 131, 35))),
-                   *_affordable(sizes, graphs, *(_one_large(n, count) for n in (65731, 9307, 2141)))]  # fmt: skip
-    else:
-        numbers = [[], []] if _is_open(sizes, runs) else []
     free = [_free(runs, 2, dims) for dims in ((6, 4, 8, 2, 4), (8, 9, 2, 3, 2))]
     others = [6, 30, 7, 15, 8]
-    return [Run(sizes.row(row), _further_values(values, others[i], 10 + i), free[i % 2])
-            for i, row in enumerate(numbers)]  # fmt: skip
+    rows = _further_rows(count, costs) if count else [[], []] if _is_open(sizes, runs) else []
+    for i, row in enumerate(rows):
+        yield Run(sizes.row(row), _further_values(values, others[i], 10 + i), free[i % 2])
 
 
-def consecutive_probes(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph], count: int) -> list[Run]:
+def _further_rows(count: int, costs: Costs) -> Iterator[list[int]]:
+    yield from costs.affordable([_spaced(8, 6, count)], [_spaced(4, 2, count)])
+    for numbers in ((515, 131, 35), (65731, 9307, 2141, 517)):  # 517 is affordable where 131 has shown that
+        yield from costs.affordable(*(_one_large(n, count) for n in numbers))
+
+
+def consecutive_probes(sizes: Sizes, runs: Sequence[Run], costs: Costs, count: int) -> list[Run]:
     """Returns runs at as many consecutive sizes, which have all remainders of the divisors up to this count."""
     values, free = runs[0].values, _free(runs, 2, (6, 4, 8, 2, 4))
     rows = [_spaced(9 + i, 1, sizes.open_count) for i in range(count)]
     return [Run(sizes.row(row), _further_values(values, 9 + i, 60 + i), free)
-            for i, row in enumerate(rows) if not row or _is_affordable(sizes, graphs, row)]  # fmt: skip
+            for i, row in enumerate(rows) if costs.is_affordable(row)]  # fmt: skip
 
 
-def held_out_runs(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) -> list[list[Run]]:
+def held_out_runs(sizes: Sizes, runs: Sequence[Run], costs: Costs) -> list[list[Run]]:
     """Returns runs at sizes that no graph was traced for; of each, alternatives with other values."""
     count, values = sizes.open_count, runs[0].values
     numbers: list[list[int]] = [[]] * 4 if _is_open(sizes, runs) else []
@@ -129,8 +161,8 @@ def held_out_runs(sizes: Sizes, runs: Sequence[Run], graphs: Sequence[Graph]) ->
         numbers += [_in_turn(1, 2, count)] if count > 1 else []
         # Where the graphs have larger sizes: a limit, as in `min(n, 4)`, may be reached in all of them.
         numbers += [[n] * count for n in (3, 5) if sizes.row([n] * count) not in sizes.probes]
-        numbers += _affordable(sizes, graphs, [_spaced(12, 10, count)], [_spaced(6, 2, count)])
-        numbers += _affordable(sizes, graphs, *(_one_large(n, count) for n in (531, 133, 41)))
+        numbers += costs.affordable([_spaced(12, 10, count)], [_spaced(6, 2, count)])
+        numbers += costs.affordable(*(_one_large(n, count) for n in (531, 133, 41)))
     found = []
     for i, row in enumerate(numbers):
         free = _free(runs, i % 4, (9, 4, 1, 6, 2))
@@ -166,23 +198,3 @@ def _spaced(first: int, step: int, count: int) -> list[int]:
 def _one_large(size: int, count: int) -> list[list[int]]:
     """Returns rows in which every other size is large."""
     return [[size + i if i % 2 == odd else 4 + i for i in range(count)] for odd in range(min(count, 2))]
-
-
-def _affordable(sizes: Sizes, graphs: Sequence[Graph], *options: list[list[int]]) -> list[list[int]]:
-    """Returns the first option whose rows a function can be traced for without large arrays, or none."""
-    return next((rows for rows in options if all(_is_affordable(sizes, graphs, row) for row in rows)), [])
-
-
-def _is_affordable(sizes: Sizes, graphs: Sequence[Graph], numbers: Sequence[int]) -> bool:
-    """Estimates the number of elements from its growth between the first graphs."""
-    rows, elements = sizes.probes, [_elements(graph) for graph in graphs]
-    low, high = min(range(len(rows)), key=lambda i: elements[i]), max(range(len(rows)), key=lambda i: elements[i])
-    growth = max([b / a for a, b in zip(rows[low], rows[high], strict=True)])
-    exponent = math.log(elements[high] / elements[low]) / math.log(growth) if growth > 1 else 2.0
-    ratio = max([b / a for a, b in zip(rows[high], sizes.row(numbers), strict=True)])
-    return elements[high] * ratio ** max(exponent, 1.0) <= _MOST_ELEMENTS
-
-
-def _elements(graph: Graph) -> int:
-    """Returns the number of elements that the nodes of a graph read, constants among them, and compute."""
-    return 1 + sum(math.prod(value.shape) for node in all_nodes(graph) for value in (*node.inputs, *node.outputs))

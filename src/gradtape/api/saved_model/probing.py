@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate, combinations, product
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from ...state.specs import TensorSpec, TypeSpec
 from .functions import LoadedConcreteFunction
 from .invented_inputs import (
     SMALL,
+    Costs,
     Run,
     Sizes,
     consecutive_probes,
@@ -82,18 +83,21 @@ def probed(function: ConcreteFunction) -> Probed:
             failure = failure or error
             continue
         try:
-            graphs += _accepted_graphs(function, further_probes(sizes, runs, graphs))
+            costs = Costs(sizes, graphs)
+            for run, graph in _accepted(function, further_probes(sizes, runs, costs)):
+                graphs.append(graph)
+                costs.add(run.sizes, graph)
             program = merged(graphs)
             count = _undecided(program, function) if len(graphs) > 1 else 0
             if count:
-                graphs += _accepted_graphs(function, consecutive_probes(sizes, runs, graphs[:_PROBES], count))
+                graphs += [graph for _, graph in _accepted(function, consecutive_probes(sizes, runs, costs, count))]
                 program = merged(graphs)
         except Differs as error:
             failure = error
             break
         specs = list(map(_open_spec, program.outputs))
         outputs = nest.map_structure(_common_spec, *(variant.specified(specs) for variant in variants))
-        held_out = held_out_runs(sizes, runs, graphs)
+        held_out = held_out_runs(sizes, runs, costs)
         return Probed(program, outputs, list(map(spec_of, given)), function._names, function, graphs, held_out)
     assert failure is not None
     if isinstance(failure, LooksAtValues):
@@ -111,11 +115,11 @@ def probed(function: ConcreteFunction) -> Probed:
     raise failure
 
 
-def _accepted_graphs(function: ConcreteFunction, runs: Sequence[Run]) -> Iterator[Graph]:
-    """Yields the graphs of the runs whose sizes the function accepts."""
+def _accepted(function: ConcreteFunction, runs: Iterable[Run]) -> Iterator[tuple[Run, Graph]]:
+    """Yields the runs whose sizes the function accepts, and their graphs."""
     for run in runs:
         with suppress(Exception):  # whatever the function raises for other sizes
-            yield dead_code(_traced(function, function._given, run).graph)
+            yield run, dead_code(_traced(function, function._given, run).graph)
 
 
 def _undecided(program: Program, function: ConcreteFunction) -> int:
