@@ -50,14 +50,16 @@ class Costs:
 
     def __init__(self, sizes: Sizes, graphs: Sequence[Graph]) -> None:
         self._sizes = sizes
+        self._further: list[tuple[list[int], int]] = []
         self._elements = [(row, _elements(graph)) for row, graph in zip(sizes.probes, graphs, strict=True)]
         (low, fewest), (high, most) = (choose(self._elements, key=lambda one: one[1]) for choose in (min, max))
-        growth = max((b / a for a, b in zip(low, high, strict=True)), default=1.0)
-        self._exponent = max(math.log(most / fewest) / math.log(growth) if growth > 1 else 2.0, 1.0)
+        growths = [b / a for a, b in zip(low, high, strict=True) if b > a]
+        self._exponents = [max(math.log(most / fewest) / math.log(choose(growths)) if growths else 2.0, 1.0)
+                           for choose in (max, min)]  # fmt: skip
 
     def add(self, row: list[int], graph: Graph) -> None:
         """Adds the graph for the sizes of another row."""
-        self._elements.append((row, _elements(graph)))
+        self._further.append((row, _elements(graph)))
 
     def affordable(self, *options: list[list[int]]) -> list[list[int]]:
         """Returns the first option whose rows are all affordable, or none."""
@@ -66,8 +68,12 @@ class Costs:
     def is_affordable(self, numbers: Sequence[int]) -> bool:
         """Estimates the number of elements from its growth between the first graphs: the closest graph tells most."""
         row = self._sizes.row(numbers)
-        ratios = [(max((b / a for a, b in zip(one, row, strict=True)), default=1.0), n) for one, n in self._elements]
-        return min(elements * ratio**self._exponent for ratio, elements in ratios) <= _MOST_ELEMENTS
+        # In further graphs, some sizes are large and others are not: the exponent is that of the slowest growth.
+        return any(
+            elements * max((b / a for a, b in zip(known, row, strict=True)), default=1.0) ** exponent <= _MOST_ELEMENTS
+            for graphs, exponent in zip((self._elements, self._further), self._exponents, strict=True)
+            for known, elements in graphs
+        )
 
 
 def _elements(graph: Graph) -> int:
