@@ -19,7 +19,7 @@ import gradtape as tf
 from gradtape.core.owners import Owner
 from gradtape.core.tracebacks import at_boundary
 from gradtape.engine.run import dispatch
-from gradtape.engine.run.source_lines import caller
+from gradtape.engine.run.source_lines import caller, users_frame
 
 from . import replicas
 from .ops.core import convert_to_tensor
@@ -58,16 +58,22 @@ class OptimizerExtension(Owner):
             raise ValueError(f"No gradients provided for any variable. The gradients of {names} are all None. {why}")
         if all(g is not None for g in grads):
             return super()._filter_empty_gradients(grads, trainable_variables)  # type: ignore[misc]
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            kept = super()._filter_empty_gradients(grads, trainable_variables)  # type: ignore[misc]
-        file, line, _ = caller()
-        missing = [v for v, g in zip(trainable_variables, grads, strict=True) if g is None]
+        pairs = list(zip(grads, trainable_variables, strict=True))
+        missing = [variable for gradient, variable in pairs if gradient is None]
+        names = [getattr(v, "path", v.name) for v in missing]
         why = tf.inspect.why_missing(missing) or "`tape.explain(loss, variables)` says why."
-        for warning in said:
-            text = f"{warning.message} {why}"
-            warnings.warn_explicit(text, warning.category, file, line)
-        return kept
+        file, line, _ = caller()
+        # Keras would warn of its own line. The registry of the user's module lets Python's filters show it once per line.
+        warnings.warn_explicit(
+            f"Gradients do not exist for variables {names} when minimizing the loss. If using `model.compile()`, did you "
+            f"forget to provide a `loss` argument? {why}",
+            UserWarning,
+            file,
+            line,
+            registry=users_frame(1).f_globals.setdefault("__warningregistry__", {}),
+        )
+        present = [pair for pair in pairs if pair[0] is not None]
+        return [gradient for gradient, _ in present], [variable for _, variable in present]
 
     def assign(self, variable: Any, value: Any) -> None:
         """Replaces the value of a variable."""
