@@ -8,14 +8,15 @@ import sys
 
 
 class Watch:
-    """A finder that finds nothing, but sees Keras being looked for.
+    """An import hook that only watches for `import keras`, and leaves finding it to the other hooks.
 
-    It stays: `importlib.util.find_spec("keras")` only looks, and the import may come later, with another environment.
+    It stays after the first search: `importlib.util.find_spec("keras")` only searches, and the import may come later,
+    with another environment.
     """
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        """None; before that, gradtape is made known to Keras if it may be the backend."""
+        """Registers gradtape as a backend of Keras if it may be chosen. Returns None: other hooks find Keras."""
         if name == "keras" and ("gradtape" in sys.modules or os.environ.get("KERAS_BACKEND") == "gradtape"):
             import keras_gradtape.loader  # noqa: F401
 

@@ -6,6 +6,8 @@ import importlib.util
 import io
 import linecache
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -92,3 +94,14 @@ def test_screenshots_are_small_and_taken_by_the_tool():
     tool = (ROOT / "tools" / "take_screenshots.py").read_text()
     for picture in (*(ROOT / "docs" / "screenshots").iterdir(), ROOT / "docs" / "report.png"):
         assert picture.stat().st_size < 300_000 and f'/ "{picture.name}"' in tool
+
+
+def test_the_readme_traces_an_unchanged_program(tmp_path):
+    text = (ROOT / "README.md").read_text()
+    (program,) = re.findall(r"^```py\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    ((command, output),) = re.findall(r"^```console\n\$ gradtape (.*?)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    (tmp_path / "train.py").write_text(program)
+    done = subprocess.run(
+        [sys.executable, "-m", "gradtape", *command.split()], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stderr.startswith(output)  # and then Keras' warning

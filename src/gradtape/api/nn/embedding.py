@@ -81,7 +81,7 @@ def _check_range(index: Tensor, count: int) -> None:
         at = [int(i[0]) for i in np.nonzero(np.atleast_1d(wrong))]
         raise errors.InvalidArgumentError(
             f"indices{at if values.ndim else ''} = {np.atleast_1d(values)[tuple(at)]} is not in [0, {count}) "
-            "[Op:GatherV2]. An id is the number of a row of params"
+            f"[Op:GatherV2]. ids must be between 0 and {count - 1}, the rows of `params`"
         )
 
 
@@ -154,7 +154,7 @@ def _rows_once(tables: list[Any], ids: Tensor, max_norm: Any, plain: bool, fast:
     if values.dtype.kind not in "iu":
         raise errors.InvalidArgumentError(
             f"Value for attr 'Tidx' of {ids.dtype.kernel_name()} is not in the list of allowed values: int32, int64: "
-            "an id is the number of a row of params"
+            "ids must be integers, which number the rows of `params`"
         )
     if plain and fast:
         _check_range(ids, tables[0].dims[0])
