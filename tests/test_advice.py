@@ -7,6 +7,7 @@ of `ADVICE`; its code is executed with the names of `CONTEXT`.
 import ast
 import inspect
 import re
+import shlex
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.api.missing_names import MISSING, RAISING, missing_names
+from gradtape.core.extras import EXTRAS, install_command
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
@@ -94,16 +96,26 @@ def test_every_missing_name_has_advice_that_exists():
             assert exists(other) or other.removeprefix("tf.") in missing_names(), (name, other)
 
 
-def test_extras_variables_and_commands_in_advice_exist():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    found = matches(r"gradtape\[([\w,-]+)\]")
-    assert {extra for names in found for extra in names.split(",")} <= {*extras} and found
+def test_variables_and_commands_in_advice_exist():
     read = "".join(file.read_text() for file in SOURCE.rglob("*.py"))
     for variable in matches(r"\bGRADTAPE_[A-Z_]+"):
         assert f'"{variable}"' in read, variable
     commands = re.findall(r'add_parser\(\s*"(\w+)"', (SOURCE / "gradtape/cli/__init__.py").read_text())
     used = matches(r"`gradtape (\w+)[^`]*`")
     assert set(used) <= {*commands} and used
+
+
+def test_messages_install_what_the_extras_add():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+    def packages(extra):
+        for package in extras[extra]:
+            included = re.fullmatch(r"gradtape\[(.+)\]", package)
+            yield from [p for name in included[1].split(",") for p in packages(name)] if included else [package]
+
+    assert {extra: tuple(packages(extra)) for extra in extras} == EXTRAS
+    for extra in EXTRAS:
+        assert shlex.split(install_command(extra)) == ["pip", "install", *EXTRAS[extra]]
 
 
 # What advice calls things.

@@ -52,7 +52,7 @@ def test_doctor_shows_brackets(monkeypatch, capsys):
     [
         (None, {"missing": True}, "no NVIDIA driver"),
         ({"version": "12.8", "count": 0}, {"missing": True}, "for CUDA 12.8, sees no GPU"),
-        ({"version": "12.8", "count": 1}, {"missing": True}, "PyTorch is missing: pip install 'gradtape[torch]'"),
+        ({"version": "12.8", "count": 1}, {"missing": True}, "PyTorch is missing: pip install 'torch>=2.6'"),
         ({"version": "11.4", "count": 1}, {"error": "no libcublas"}, "(no libcublas). The driver is for CUDA 11.4"),
         (
             {"version": "11.4", "count": 1},
@@ -91,7 +91,7 @@ def test_doctor_says_what_pytorch_lacks(monkeypatch, reason):
         ({"cuda": None, "hip": "6.4", "sees": ["MI300X"]}, " for ROCm 6.4, sees MI300X"),
         ({"cuda": None, "hip": None, "sees": []}, " without CUDA, sees no GPU"),
         ({"cuda": "12.8", "hip": None, "sees": [], "because": "too old"}, " for CUDA 12.8, sees no GPU (too old)"),
-        ({"missing": True}, "missing: pip install 'gradtape[torch]'"),
+        ({"missing": True}, "missing: pip install 'torch>=2.6' 'array-api-compat>=1.11'"),
     ],
 )
 def test_doctor_describes_pytorch(monkeypatch, said, line):

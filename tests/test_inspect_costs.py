@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.core.waits import waiting
 from gradtape.engine.registry.cotangents import PendingProduct
 from gradtape.inspect import live_tapes
 from gradtape.inspect.costs.profile import backward_times
+from gradtape.state.waits import waiting
 
 
 def mlp(tape_options):

@@ -129,7 +129,7 @@ def test_without_jax_functions_run_on_numpy(runs, monkeypatch, caplog):
     finally:
         jit_policy.is_available.cache_clear()
     assert [r.getMessage() for r in caplog.records] == [
-        "functions with tensors on the host are not compiled by XLA: JAX is not installed: pip install 'gradtape[xla]'"
+        "functions with tensors on the host are not compiled by XLA: JAX is not installed: pip install 'jax>=0.8'"
     ]
 
 

@@ -11,8 +11,8 @@ import gradtape as tf
 from gradtape.checkpoints import bundle, tensorflow_graph
 from gradtape.checkpoints.object_graph import ObjectNode, SlotVariable
 from gradtape.checkpoints.table import read_table, table_of
-from gradtape.core.checksums import masked_crc32c
 from gradtape.core.protos.wire import DecodeError, varint
+from gradtape.state.checksums import masked_crc32c
 
 FOLDER = Path(__file__).parent / "data" / "checkpoints"
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"

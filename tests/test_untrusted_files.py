@@ -314,7 +314,7 @@ def test_parts_of_a_tensor_that_overlap(tmp_path):
 
 
 def test_a_record_longer_than_its_file(tmp_path):
-    from gradtape.core.checksums import masked_crc32c
+    from gradtape.state.checksums import masked_crc32c
 
     length = struct.pack("<Q", 2**62)
     (tmp_path / "r").write_bytes(length + struct.pack("<I", masked_crc32c(length)) + b"abc")

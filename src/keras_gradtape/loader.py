@@ -387,7 +387,10 @@ def load() -> types.ModuleType:
     except ModuleNotFoundError as error:
         if error.name != "keras":
             raise
-        raise ImportError("gradtape.keras needs Keras, which is not installed: pip install 'gradtape[keras]'") from None
+        from gradtape.core.extras import install_command
+
+        how = install_command("keras")
+        raise ImportError(f"gradtape.keras needs Keras, which is not installed: {how}") from None
     backend = sys.modules[_CONFIG].backend()
     if backend != NAME:
         raise ImportError(

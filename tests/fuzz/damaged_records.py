@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
-from gradtape.core.checksums import masked_crc32c
 from gradtape.core.protos import wire
 from gradtape.datasets.records import frame_record
+from gradtape.state.checksums import masked_crc32c
 
 from ._protobuf import mutate_protobuf
 from ._sandbox import attempt, folder, is_documented, marks

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import dtypes, errors
-from ..core.checksums import masked_crc32c
 from ..core.dtypes import DType
 from ..core.protos import wire
 from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_tensor
 from ..state.archive import replacing
+from ..state.checksums import masked_crc32c
 from .table import read_table, table_of
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"

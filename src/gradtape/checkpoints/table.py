@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping
 
-from ..core.checksums import masked_crc32c
 from ..core.protos.wire import DecodeError, varint, varint_at
+from ..state.checksums import masked_crc32c
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER = 48  # bytes: two handles, zero-padded, and the magic number

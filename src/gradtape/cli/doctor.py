@@ -16,21 +16,22 @@ from typing import Any
 from rich.markup import escape
 
 import gradtape
+from gradtape.core.extras import install_command
 from gradtape.engine.run.progress import reporting
 
 from .gpus import device_facts
 from .output import console, table
 from .self_test import TESTS, SelfTestOutcome, perform
 
-# Optional dependencies: module, distribution, purpose and how to install it.
+# Optional dependencies: module, distribution, purpose and the extra that adds it.
 PARTS = [
-    ("keras", "keras", "tf.keras", "gradtape[keras]"),
-    ("jax", "jax", "jit_compile=True", "gradtape[xla]"),
-    ("torch", "torch", "kernels for large arrays", "gradtape[torch]"),
-    ("array_api_compat", "array-api-compat", "GPUs, with PyTorch", "gradtape[torch]"),
-    ("PIL", "pillow", "image files", "gradtape[jpeg]"),
-    ("tensorboardX", "tensorboardX", "tf.summary", "gradtape[summary]"),
-    ("matplotlib", "matplotlib", "plots of the demo", "gradtape[examples]"),
+    ("keras", "keras", "tf.keras", "keras"),
+    ("jax", "jax", "jit_compile=True", "xla"),
+    ("torch", "torch", "kernels for large arrays", "torch"),
+    ("array_api_compat", "array-api-compat", "GPUs, with PyTorch", "torch"),
+    ("PIL", "pillow", "image files", "jpeg"),
+    ("tensorboardX", "tensorboardX", "tf.summary", "summary"),
+    ("matplotlib", "matplotlib", "plots of the demo", "examples"),
 ]
 
 
@@ -90,11 +91,11 @@ def _thread_settings() -> str:
     return ", ".join(f"{name}={os.environ[name]}" for name in sorted(os.environ) if name.endswith("_NUM_THREADS"))
 
 
-def part_found(module: str, distribution: str, purpose: str, install: str) -> dict[str, str | None]:
+def part_found(module: str, distribution: str, purpose: str, extra: str) -> dict[str, str | None]:
     """Describes an optional dependency: its version, or None and how to install it."""
     there = importlib.util.find_spec(module) is not None
     version = (_version(distribution) or "unknown version") if there else None
-    return {"name": distribution, "for": purpose, "version": version, "install": f"pip install '{install}'"}
+    return {"name": distribution, "for": purpose, "version": version, "install": install_command(extra)}
 
 
 def _version(distribution: str) -> str | None:

@@ -19,6 +19,7 @@ import gradtape
 
 from ..core import devices
 from ..core.device_kinds import Device
+from ..core.extras import install_command
 from ..state import gpu
 
 _SECONDS = 90  # time limit for querying a library
@@ -170,12 +171,12 @@ def describe_torch(said: dict[str, Any]) -> str:
     built = [f"{name} {version}" for name, version in platforms.items() if version]
     runtime = f" for {built[0]}" if built else "" if gpu.IS_APPLE else " without CUDA"
     because = f" ({said['because']})" if "because" in said else ""
-    return _library("torch", said, "pip install 'gradtape[torch]'", runtime) + because
+    return _library("torch", said, install_command("torch"), runtime) + because
 
 
 def describe_jax(said: dict[str, Any], uses_gpu: bool) -> str:
     """Describes JAX in one line, and what to do if it sees no GPU although gradtape uses one."""
-    line = _library("jax", said, "pip install 'gradtape[xla]'")
+    line = _library("jax", said, install_command("xla"))
     if uses_gpu and all(device.startswith("cpu") for device in said.get("sees", ["unknown"])):
         line += "; without CUDA, it compiles no function for the GPU: pip install 'jax[cuda12]'"
     return line

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gradtape as tf
+from gradtape.core.extras import install_command
 
 from .gpus import why_no_gpu
 
@@ -146,7 +147,7 @@ def _keras() -> None:
 
 def _need(module: str, extra: str) -> None:
     if importlib.util.find_spec(module) is None:
-        raise NotInstalled(f"needs {module}: pip install 'gradtape[{extra}]'")
+        raise NotInstalled(f"needs {module}: {install_command(extra)}")
 
 
 TESTS: dict[str, Callable[[], None]] = {

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core import errors
-from ..core.checksums import masked_crc32c
 from ..core.errors import of_system as failures
+from ..state.checksums import masked_crc32c
 
 COMPRESSIONS = (None, "", "GZIP", "ZLIB")
 _AT_ONCE = 1 << 20  # bytes per read

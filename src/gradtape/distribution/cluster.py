@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..core import errors
+from ..core.extras import install_command
 from .channel import job_secret
 from .coordination import Coordinator, Member
 
@@ -327,7 +328,7 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
     try:
         import jax
     except ImportError as error:
-        raise ImportError("Several processes need JAX for communication: pip install jax") from error
+        raise ImportError(f"Several processes need JAX for communication: {install_command('xla')}") from error
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     # Run each program on the calling thread. With asynchronous dispatch, a collective called from a callback of another
     # program would wait for a pool thread that the other program holds.

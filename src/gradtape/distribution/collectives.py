@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, errors
-from ..core.waits import waiting
+from ..state.waits import waiting
 from . import cluster
 from .transport import Array, Pending, bits_of, from_bits, transport
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import errors
-from ..core.waits import waiting
 from ..graph.executors.xla.mesh import prepare
+from ..state.waits import waiting
 from . import cluster
 from .coordination import GRACE, Member
 

@@ -18,15 +18,16 @@ from typing import Any
 from ..backends.arrays import ArrayModule
 from ..core import devices, logger
 from ..core.device_kinds import Device
+from ..core.extras import install_command
 
 IS_APPLE = sys.platform == "darwin" and platform.machine() == "arm64"
 _NO_BUILD = re.compile(r"^(cuda|hip)\b[^=\n]*= None$", re.MULTILINE)
 
-NO_TORCH = "PyTorch is missing: pip install 'gradtape[torch]'"
+NO_TORCH = f"PyTorch is missing: {install_command('torch')}"
 NO_CUDA = "PyTorch is built without CUDA: install a build with CUDA, as pytorch.org/get-started says"
 NO_DRIVER = "no NVIDIA driver was found on this machine"
 APPLE_OFF = "Apple's GPU, which has no float64, is used only with GRADTAPE_DEVICE=gpu"
-NO_STANDARD = "PyTorch is installed, but array-api-compat is missing: pip install 'gradtape[torch]'"
+NO_STANDARD = f"PyTorch is installed, but array-api-compat is missing: {install_command('torch')}"
 
 
 def use_if_there() -> None:

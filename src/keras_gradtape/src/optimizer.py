@@ -63,10 +63,10 @@ class OptimizerExtension(Owner):
         names = [getattr(v, "path", v.name) for v in missing]
         why = tf.inspect.why_missing(missing) or "`tape.explain(loss, variables)` says why."
         file, line, _ = caller()
-        # Keras would warn of its own line. The registry of the user's module lets Python's filters show it once per line.
+        # Of the user's line, and with the registry of that module, so that Python's filters show it once per line.
         warnings.warn_explicit(
-            f"Gradients do not exist for variables {names} when minimizing the loss. If using `model.compile()`, did you "
-            f"forget to provide a `loss` argument? {why}",
+            f"Gradients do not exist for variables {names} when minimizing the loss. If using `model.compile()`, did "
+            f"you forget to provide a `loss` argument? {why}",
             UserWarning,
             file,
             line,

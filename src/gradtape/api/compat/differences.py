@@ -4,6 +4,8 @@ Differences that only raise an error where TensorFlow accepts a mistake, or only
 this table, because they would concern nearly every program.
 """
 
+from ...core.extras import install_command
+
 DIFFERENCES = {
     "data.experimental.assert_cardinality": "raises its error once, not in every later call",
     "autodiff.ForwardAccumulator": "uses the rules of custom gradients, which TensorFlow ignores",
@@ -32,7 +34,7 @@ DIFFERENCES = {
         ],
         "raises: gradtape has no graphs that run in sessions",
     ),
-    "keras.callbacks.TensorBoard": "needs tensorboardX (pip install 'gradtape[summary]')",
+    "keras.callbacks.TensorBoard": f"needs tensorboardX ({install_command('summary')})",
     "keras.callbacks.OrbaxCheckpoint": "needs Orbax, as on every backend",
     "keras.Model.export": "writes SavedModels, but no ONNX or LiteRT files",
 }

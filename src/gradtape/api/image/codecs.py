@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.extras import install_command
 from ...core.options import log_ignored
 from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, StringLike, TensorLike
@@ -331,5 +332,5 @@ def _pillow() -> Any:
     try:
         from PIL import Image
     except ImportError:
-        raise ImportError("Reading and writing images needs Pillow: pip install 'gradtape[jpeg]'") from None
+        raise ImportError(f"Reading and writing images needs Pillow: {install_command('jpeg')}") from None
     return Image

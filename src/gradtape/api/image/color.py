@@ -11,6 +11,7 @@ from typing import Any, SupportsInt
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.extras import install_command
 from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, TensorLike
 from ...engine.run.convert import to_tensor, with_default
@@ -329,7 +330,7 @@ def adjust_jpeg_quality(
     try:
         from PIL import Image
     except ImportError:
-        raise ImportError("tf.image.adjust_jpeg_quality needs Pillow: pip install pillow") from None
+        raise ImportError(f"tf.image.adjust_jpeg_quality needs Pillow: {install_command('jpeg')}") from None
     picture = to_tensor(image)
     pixels = np.asarray(convert_image_dtype(picture, dtypes.uint8, saturate=True).array)
     if pixels.ndim != 3 or pixels.shape[2] not in (1, 3):

@@ -10,6 +10,7 @@ from typing import Any, SupportsInt
 import numpy as np
 
 from ...core import dtypes, scopes
+from ...core.extras import install_command
 from ...core.scopes import carried
 from ...core.tensor import Tensor
 from ...core.type_hints import PathLike, TensorLike
@@ -112,7 +113,8 @@ def create_file_writer(
     try:
         from tensorboardX import FileWriter
     except ImportError:
-        raise ImportError("tf.summary writes event files with tensorboardX: pip install 'gradtape[summary]'") from None
+        how = install_command("summary")
+        raise ImportError(f"tf.summary writes event files with tensorboardX: {how}") from None
     folder = np.asarray(to_tensor(logdir).array).item().decode() if isinstance(logdir, Tensor | bytes) else str(logdir)
     writer = SummaryWriter()
     writer._events = FileWriter(

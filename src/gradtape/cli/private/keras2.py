@@ -13,6 +13,8 @@ import sys
 import types
 from typing import Any
 
+from ...core.extras import install_command
+
 # The modules below `tensorflow.python` that Keras 2 has, and their paths below `tf_keras.src`.
 PLACES = {
     "keras": "",
@@ -156,7 +158,7 @@ def require() -> None:
     except ModuleNotFoundError as error:
         raise ImportError(
             f"Keras 2, which the program asks for, needs the module {error.name}. Install it without its dependency "
-            "TensorFlow: pip install --no-deps tf-keras, and pip install six wrapt h5py protobuf requests"
+            f"TensorFlow: pip install --no-deps tf-keras, and {install_command('legacy-keras')}"
         ) from error
 
 

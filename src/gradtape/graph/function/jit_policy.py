@@ -15,6 +15,7 @@ import numpy as np
 
 from ...backends.arrays import ArrayModule
 from ...core import devices, logger
+from ...core.extras import install_command
 from ..executors.xla.executor import check_jax, compile_graph
 from ..executors.xla.mesh import prepare
 from ..executors.xla.standalone import NotCompilable
@@ -109,7 +110,8 @@ def is_available(module: ArrayModule | None) -> bool:
 
         platform = jax.default_backend()
     except (ImportError, RuntimeError) as error:
-        reason = str(error) if isinstance(error, RuntimeError) else "JAX is not installed: pip install 'gradtape[xla]'"
+        missing = f"JAX is not installed: {install_command('xla')}"
+        reason = str(error) if isinstance(error, RuntimeError) else missing
     else:
         if module is None or (platform == module.xla_platform and module.device.endswith(":0")):
             return True

@@ -14,13 +14,13 @@ from typing import Any
 
 from ...core.budgets import readable_bytes
 from ...core.tensor import Tensor
-from ...core.waits import waits_since
 from ...engine.registry.cotangents import PendingSum
 from ...engine.registry.devices import DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.namespace import raw
 from ...engine.run.source_lines import Line
 from ...engine.tape.backprop import SparseCotangents, sweep
+from ...state.waits import waits_since
 from ..records.event_log import TracingLog
 from ..records.layers import layer_paths
 from ..records.reading import Reading, readable_time, short, source_text

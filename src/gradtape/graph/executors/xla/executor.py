@@ -20,6 +20,7 @@ from numpy import asarray
 
 from ....core import devices
 from ....core.errors import ResourceExhaustedError
+from ....core.extras import install_command
 from ....engine.run.progress import reporting
 from ....state.storage import take_all, take_xla, updating
 from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying, undoing_draws
@@ -52,7 +53,7 @@ def check_jax() -> None:
     except ImportError as error:
         raise ImportError(
             "jit_compile=True compiles with XLA, which comes with JAX, and JAX is not installed. Use "
-            "`pip install 'gradtape[xla]'`, or jit_compile=False"
+            f"`{install_command('xla')}`, or jit_compile=False"
         ) from error
 
 

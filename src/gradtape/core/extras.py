@@ -1,0 +1,25 @@
+"""The packages that each extra of gradtape adds, and the command that installs them.
+
+Messages name the packages, not `gradtape[extra]`: gradtape is not on the package index, and pip would look there for a
+gradtape that runs from a checkout.
+"""
+
+from __future__ import annotations
+
+# As in `project.optional-dependencies` of pyproject.toml.
+EXTRAS = {
+    "jpeg": ("pillow>=10",),
+    "summary": ("tensorboardX>=2.6.2",),
+    "protobuf": ("protobuf>=4.21",),
+    "xla": ("jax>=0.8",),
+    "torch": ("torch>=2.6", "array-api-compat>=1.11"),
+    "keras": ("keras>=3.15", "pillow>=10", "tensorboardX>=2.6.2"),
+    "legacy-keras": ("keras>=3.15", "h5py", "protobuf>=4.21", "requests", "six", "wrapt"),
+    "examples": ("matplotlib>=3.9", "keras>=3.15", "pillow>=10", "tensorboardX>=2.6.2"),
+}
+
+
+def install_command(extra: str) -> str:
+    """Returns the command that installs what an extra of gradtape adds."""
+    quoted = (f"'{package}'" if ">" in package else package for package in EXTRAS[extra])
+    return f"pip install {' '.join(quoted)}"
