@@ -129,7 +129,7 @@ bench-peers:  ## Installs the peers (several GB) for `make bench`, each in a sep
 		folder=.bench/$${peer%%[=[]*}; echo "installing $$peer into $$folder"; \
 		$(PYTHON) -m venv $$folder && $$folder/bin/python -m pip install --quiet numpy 'keras==3.15.*' "$$peer" || exit 1; done
 
-release: $(VENV)/.release  ## Builds the wheel and the source archive into dist/, checks them, and says how to upload them; URL= makes the README's links absolute
+release: $(VENV)/.release  ## Builds the wheel and the source archive into dist/, checks them, and says how to upload them; URL= adds the project's addresses
 	$(RUN) tools/release.py $(if $(URL),--url $(URL))
 
 clean:  ## Removes everything that the other targets created

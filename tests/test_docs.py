@@ -8,6 +8,7 @@ import linecache
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -73,10 +74,15 @@ def test_broken_links_are_found(tmp_path, monkeypatch):
 
 def test_a_release_has_absolute_links():
     text = "[a](docs/a.md#b) ![p](docs/p.svg) [c](https://host/c) [d](#d)"
-    absolute = tool("release").absolute_links(text, "https://host/o/g/", "v1")
-    assert absolute == (
+    release, url = tool("release"), "https://host/o/g"
+    assert release.absolute_links(text, url, "v1") == (
         "[a](https://host/o/g/blob/v1/docs/a.md#b) ![p](https://host/o/g/raw/v1/docs/p.svg) [c](https://host/c) [d](#d)"
     )
+    assert release.absolute_links(text, "", "v1") == "a  [c](https://host/c) [d](#d)"
+    project = (ROOT / "pyproject.toml").read_text()
+    urls = tomllib.loads(project + release.project_urls(url, "v1"))["project"]["urls"]
+    assert urls["Homepage"] == url and all(address.startswith(url) for address in urls.values())
+    assert "urls" not in tomllib.loads(project)["project"] and url not in project
 
 
 def test_the_gallery_has_every_example_and_small_pictures():

@@ -1,7 +1,8 @@
 """Builds the wheel and the source archive into dist/, checks them, and says how to upload them: `make release`.
 
 The README's links are relative, which a package index does not follow. With the address of the repository, as in
-`make release URL=https://host/owner/gradtape`, the README in the archives links to the files of the tag there.
+`make release URL=https://host/owner/gradtape`, the README in the archives links to the files of the tag there, and the
+metadata have the project's addresses. Without it, the archives have neither.
 
 The checks: the version has a section in CHANGELOG.md, the tree has no uncommitted changes, two builds give the same
 wheel, the wheel installs into an empty environment, and a tape works there without any extra.
@@ -57,13 +58,30 @@ def version() -> str:
 
 
 def absolute_links(text: str, url: str, tag: str) -> str:
-    """Returns Markdown with its relative links to files of the repository as addresses of the tag at `url`."""
+    """Returns Markdown with its relative links to files of the repository as addresses of the tag at `url`.
+
+    Without `url`, links become their texts, and pictures disappear.
+    """
 
     def absolute(match: re.Match[str]) -> str:
-        kind = "raw" if match["picture"] else "blob"
-        return f"{match['before']}{url.rstrip('/')}/{kind}/{tag}/{match['path']})"
+        is_picture = bool(match["picture"])
+        if not url:
+            return "" if is_picture else match["text"]
+        kind = "raw" if is_picture else "blob"
+        return f"{match['picture']}[{match['text']}]({url}/{kind}/{tag}/{match['path']})"
 
-    return re.sub(r"(?P<before>(?P<picture>!?)\[[^\]]*\]\()(?![a-z]+:|#)(?P<path>[^)\s]+)\)", absolute, text)
+    return re.sub(r"(?P<picture>!?)\[(?P<text>[^\]]*)\]\((?![a-z]+:|#)(?P<path>[^)\s]+)\)", absolute, text)
+
+
+def project_urls(url: str, tag: str) -> str:
+    """Returns the table of pyproject.toml with the addresses of the project."""
+    addresses = {
+        "Homepage": url,
+        "Documentation": f"{url}/blob/{tag}/docs/index.md",
+        "Changelog": f"{url}/blob/{tag}/CHANGELOG.md",
+        "Issues": f"{url}/issues",
+    }
+    return "".join(["\n[project.urls]\n", *(f'{name} = "{address}"\n' for name, address in addresses.items())])
 
 
 def build(folder: Path, url: str, tag: str) -> dict[str, str]:
@@ -73,9 +91,10 @@ def build(folder: Path, url: str, tag: str) -> dict[str, str]:
         archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=True).stdout
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
             files.extractall(source, filter="data")
-        readme = Path(source) / "README.md"
+        readme, project = Path(source) / "README.md", Path(source) / "pyproject.toml"
+        readme.write_text(absolute_links(readme.read_text(), url, tag))
         if url:
-            readme.write_text(absolute_links(readme.read_text(), url, tag))
+            project.write_text(project.read_text() + project_urls(url, tag))
         run(sys.executable, "-m", "build", "--outdir", folder, source, env=times)
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
@@ -93,8 +112,8 @@ def check_install(wheel: Path) -> None:
 def main() -> None:
     """Builds, checks and reports."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--url", default="", help="the address of the repository, for the links of the README")
-    url = parser.parse_args().url
+    parser.add_argument("--url", default="", help="the address of the repository, for links and metadata")
+    url = parser.parse_args().url.rstrip("/")
     number = version()
     if changed := run("git", "status", "--porcelain"):
         raise SystemExit(f"Commit or remove these changes first:\n{changed}")
@@ -112,7 +131,7 @@ def main() -> None:
     for name, digest in digests.items():
         print(f"{digest}  dist/{name}  {(target / name).stat().st_size / 1e6:.1f} MB")
     if not url:
-        print("The links of the README are relative: run `make release URL=...` before an upload to a package index")
+        print("The archives link nowhere: run `make release URL=...` before an upload to a package index")
     print(UPLOAD.format(version=number, python=os.path.relpath(sys.executable)))
 
 
