@@ -179,3 +179,60 @@ def test_a_number_takes_the_dtype_of_what_it_is_chosen_against():
 def test_boundaries_of_buckets_are_floats():
     assert tf.raw_ops.Bucketize(input=[-1, 0, 2], boundaries=[-0.5, 0.5]).numpy().tolist() == [0, 1, 2]
     assert tf.raw_ops.Bucketize(input=np.array([0.1]), boundaries=[0.1]).numpy().tolist() == [0]  # float32's is larger
+
+
+def test_both_seeds_of_an_op_choose_its_stream():
+    raw = tf.raw_ops
+    tf.random.set_seed(1)  # has no influence
+    draws = [
+        lambda: raw.RandomStandardNormal(shape=[2], dtype=tf.float32, seed=5, seed2=7),
+        lambda: raw.TruncatedNormal(shape=[2], dtype=tf.float32, seed=5, seed2=0),
+        lambda: raw.RandomUniform(shape=[2], dtype=tf.float32, seed=5, seed2=7),
+        lambda: raw.RandomUniformInt(shape=[2], minval=0, maxval=100, seed=0, seed2=9),
+        lambda: raw.RandomShuffle(value=tf.range(5), seed=5, seed2=7),
+        lambda: raw.Multinomial(logits=[[0.0, 0.0, 0.0]], num_samples=5, seed=5, seed2=7)[0],
+    ]
+    tensorflows = [
+        ([-0.87252676, -0.920335], [-1.2815717, -0.32294098]), ([-1.7138785, -0.6787023], [-0.2950869, -0.21065663]),
+        ([0.44746375, 0.620757], [0.41754687, 0.7107128]), ([33, 61], [79, 76]),
+        ([0, 4, 3, 2, 1], [4, 1, 0, 3, 2]), ([1, 0, 1, 0, 0], [2, 0, 1, 0, 2]),
+    ]  # fmt: skip
+    for draw, numbers in zip(draws, tensorflows, strict=True):
+        np.testing.assert_allclose([draw(), draw()], numbers, rtol=1e-6)
+        traced = tf.function(draw)
+        np.testing.assert_allclose([traced(), traced()], numbers, rtol=1e-6)
+    assert not np.array_equal(*(raw.RandomUniform(shape=[4], dtype=tf.float32) for _ in range(2)))
+
+
+def test_attributes_change_results_or_are_refused():
+    raw, x = tf.raw_ops, tf.reshape(tf.range(36.0), [1, 6, 6, 1])
+    two, three = tf.ones([2]), tf.ones([3])
+    assert not raw.Equal(x=two, y=three, incompatible_shape_error=False)
+    assert raw.NotEqual(x=two, y=three, incompatible_shape_error=False)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
+        raw.Equal(x=two, y=three)
+    at = {"indices": [[7], [0]], "bad_indices_policy": "IGNORE"}
+    scattered = {"Add": [5, 1], "Sub": [-3, 1], "Max": [4, 1], "Min": [1, 1], "Update": [4, 1]}
+    for name, result in scattered.items():
+        op = getattr(raw, f"TensorScatter{name}")
+        assert op(tensor=two, updates=[2.0, 4.0], **at).numpy().tolist() == result
+        with pytest.raises(tf.errors.InvalidArgumentError, match="does not index into"):
+            op(tensor=two, updates=[2.0, 4.0], indices=[[7], [0]])
+    assert raw.ScatterNd(updates=[2.0, 4.0], shape=[2], **at).numpy().tolist() == [4, 0]
+    assert raw.GatherNd(params=two, **at).numpy().tolist() == [0, 1]
+    for name, result in {"Add": [5, 1], "Sub": [-3, 1], "Update": [4, 1]}.items():
+        v = tf.Variable(two)
+        getattr(raw, f"ResourceScatterNd{name}")(ref=v.handle, updates=[2.0, 4.0], **at)
+        assert v.numpy().tolist() == result
+    stream = {"shape": [2], "key": tf.constant([3], tf.uint64), "counter": tf.constant([3, 4], tf.uint64)}
+    np.testing.assert_allclose(raw.StatelessRandomUniformV2(**stream, alg=3), [0.9217179, 0.22804546])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Unsupported algorithm id: 2"):
+        raw.StatelessRandomUniformV2(**stream, alg=2)
+    with pytest.raises(tf.errors.UnimplementedError, match="Truncate=True is not implemented"):
+        raw.Cast(x=two, DstT=tf.bfloat16, Truncate=True)
+    ratio = {"value": x, "pooling_ratio": [1.0, 1.5, 1.5, 1.0]}
+    once, again = (raw.FractionalAvgPool(**ratio, deterministic=True) for _ in range(2))
+    assert np.array_equal(once.row_pooling_sequence, again.row_pooling_sequence)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="should be 0 if deterministic is false"):
+        raw.FractionalAvgPool(**ratio, seed=5)
+    assert raw.IsotonicRegression(input=[[1, 2]], output_dtype=tf.float64).output.dtype is tf.float64

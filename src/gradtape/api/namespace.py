@@ -72,7 +72,10 @@ def resolve(path: str) -> Any:
 
 
 def _bounded(path: str, function: FunctionType) -> FunctionType:
-    return at_boundary(function)  # type: ignore[return-value]
+    front: Any = at_boundary(function)
+    if str(function.__module__).startswith("gradtape."):
+        front.__module__ = f"gradtape.{path.rpartition('.')[0]}".rstrip(".")  # where pickle finds it
+    return front
 
 
 _fronts: dict[str, FunctionType] = {}  # the functions behind fronts, by their locations

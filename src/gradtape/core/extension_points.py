@@ -96,4 +96,5 @@ def takes_foreign_arguments(function: Callable[_P, _T]) -> Callable[_P, _T]:
                 raise
             return found
 
+    call.takes_foreign_arguments = True  # type: ignore[attr-defined]
     return call

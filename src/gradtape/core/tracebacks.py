@@ -111,11 +111,14 @@ def at_boundary(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def bounded(kind: _C) -> _C:
-    """Decorator: `at_boundary` for the constructor, calls and public methods of a class that need not be fast."""
+    """Decorator: `at_boundary` for the constructor, calls and public methods of a class that need not be fast.
+
+    Methods that take foreign arguments stay as they are: they hide frames, and libraries register for the method itself.
+    """
     for name, method in list(vars(kind).items()):
         if not name.startswith("_") or name in ("__init__", "__call__"):
-            if type(method) is FunctionType:
-                setattr(kind, name, at_boundary(method))
-            elif isinstance(method, staticmethod | classmethod):
-                setattr(kind, name, type(method)(at_boundary(method.__func__)))
+            function = method.__func__ if isinstance(method, staticmethod | classmethod) else method
+            if type(function) is FunctionType and not hasattr(function, "takes_foreign_arguments"):
+                front = at_boundary(function)
+                setattr(kind, name, front if function is method else type(method)(front))
     return kind

@@ -189,7 +189,8 @@ def scatter_nd(
     return ops.reshape(ops.cast(found, dtype=dtypes.bool), shape=dims)
 
 
-def _scatter(op: str, tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> Tensor:
+def scatter(op: str, tensor: Any, indices: Any, updates: Any, policy: str, title: str) -> Tensor:
+    """Returns `tensor` with elements changed by an op of rows; the policy says what happens to those out of range."""
     x, u = to_tensors((tensor, updates), title)
     rows, values, flat = _rows(indices, u, x.dims, title, policy)
     y = getattr(ops, op)(ops.reshape(x, shape=flat), rows, values)
@@ -237,7 +238,7 @@ def tensor_scatter_nd_max(
     >>> tf.tensor_scatter_nd_max([1, 8, 1], [[0], [1]], [5, 6]).numpy()
     array([5, 8, 1], dtype=int32)
     """
-    return _scatter("max_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMax")
+    return scatter("max_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMax")
 
 
 def tensor_scatter_nd_min(
@@ -249,7 +250,7 @@ def tensor_scatter_nd_min(
     >>> tf.tensor_scatter_nd_min([1, 8, 1], [[0], [1]], [5, 6]).numpy()
     array([1, 6, 1], dtype=int32)
     """
-    return _scatter("min_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMin")
+    return scatter("min_rows", tensor, indices, updates, bad_indices_policy, "TensorScatterMin")
 
 
 def tensor_scatter_nd_update(
@@ -261,7 +262,7 @@ def tensor_scatter_nd_update(
     >>> tf.tensor_scatter_nd_update([1, 1, 1], [[0], [2]], [5, 6]).numpy()
     array([5, 1, 6], dtype=int32)
     """
-    return _scatter("put_rows", tensor, indices, updates, "", "TensorScatterUpdate")
+    return scatter("put_rows", tensor, indices, updates, "", "TensorScatterUpdate")
 
 
 def boolean_mask(

@@ -16,7 +16,7 @@ from ...core.tensor import Tensor, placed
 from ...core.type_hints import DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integer, to_tensor
 from ...engine.run.namespace import ops
-from ...engine.run.randomness import BLOCKS_PER_NUMBER, next_global_seed, set_global_seed
+from ...engine.run.randomness import BLOCKS_PER_NUMBER, as_op_seed, next_global_seed, set_global_seed
 from . import distributions
 from .arguments import as_state, dims_of
 
@@ -39,8 +39,7 @@ def set_seed(seed: int | None) -> None:
 
 
 def _state(kind: str, dtype: DType, seed: Any, count: int) -> Tensor:
-    op_seed = None if seed is None else int(seed)
-    state = as_state(next_global_seed((kind, dtype.name), op_seed, count * BLOCKS_PER_NUMBER))
+    state = as_state(next_global_seed((kind, dtype.name), as_op_seed(seed), count * BLOCKS_PER_NUMBER))
     return placed(state) if count >= _MANY else state
 
 
@@ -175,7 +174,6 @@ def shuffle(value: ValueLike, seed: int | None = None, name: str | None = None) 
     value = to_tensor(value)
     if not value.dims:
         return ops.stop_gradient(value)
-    op_seed = None if seed is None else int(seed)
     blocks = -(-max(value.dims[0] - 1, 0) // 4)
-    state = next_global_seed(("shuffle", value.dtype.name), op_seed, blocks)
+    state = next_global_seed(("shuffle", value.dtype.name), as_op_seed(seed), blocks)
     return ops.random_shuffle(as_state(state), value)

@@ -25,6 +25,7 @@ from ..namespace import resolve, root
 from ..nn.quantized_convolution import quantized_conv2d
 from ..random.arguments import scrambled
 from .arrays import population_count, updated_slice
+from .attributes import ATTRIBUTES
 from .derivatives import cotangent, filled_rows_gradient, fractional_pool_gradient, gamma_derivative, vjp
 from .optimizers import RULES
 from .recurrent import block_lstm, block_lstm_gradients, lstm_block_cell
@@ -300,15 +301,20 @@ def key_and_counter(seed: Any) -> tuple[Tensor, Tensor]:
     return state[2:], state[:2]
 
 
-def drawn(op: str, shape: Any, key: Any, counter: Any, dtype: Any) -> Tensor:
-    """Draws numbers of the stream with this key, from the counter on."""
-    state = resolve("concat")([counter, key], 0)
+def isotonic(x: Any, dtype: Any) -> Any:
+    """Fits a decreasing sequence."""
+    found, segments = resolve("nn.isotonic_regression")(x, decreasing=True)
+    return resolve("cast")(found, dtype), segments
+
+
+def drawn(op: str, shape: Any, state: Tensor, dtype: Any) -> Tensor:
+    """Draws numbers of a stream."""
     return getattr(ops, op)(state, shape=tuple(values(shape)), dtype=dtypes.as_dtype(dtype))
 
 
-def drawn_integers(shape: Any, key: Any, counter: Any, low: Any, high: Any) -> Tensor:
-    """Draws integers of the stream with this key, from the counter on."""
-    state, low, high = resolve("concat")([counter, key], 0), to_tensor(low), to_tensor(high)
+def drawn_integers(shape: Any, state: Tensor, low: Any, high: Any) -> Tensor:
+    """Draws integers of a stream."""
+    low, high = to_tensor(low), to_tensor(high)
     return ops.random_uniform_int(state, low, high, shape=tuple(values(shape)), dtype=low.dtype)
 
 
@@ -320,7 +326,7 @@ HELPERS: dict[str, Any] = {
         sparse, parts, scattered, filled_rows, resized, glimpses, unique_along, key_and_counter, drawn, drawn_integers,
         sparse_bincount, parts_of_each, without_session, population_count, updated_slice, filled_rows_gradient,
         fractional_pool_gradient, ngrams_of_rows, remapped_vocabulary, decoded_characters, quantized_conv2d,
-        lstm_block_cell, block_lstm_gradients,
+        lstm_block_cell, block_lstm_gradients, isotonic, *ATTRIBUTES,
     )
 }  # fmt: skip
 HELPERS.update(RULES, tf=root, integers=values, transform_images=transform_images)

@@ -17,7 +17,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,21 @@ _LOW = 2**64 - 1
 def state(counter: int, key: int) -> State:
     """Returns the state with this 128-bit counter and 64-bit key."""
     return np.array([counter & _LOW, counter >> 64 & _LOW, key & _LOW], np.uint64)
+
+
+class SeedPair(NamedTuple):
+    """Both seeds of an op, in place of an op seed: no global seed changes them."""
+
+    first: int
+    second: int
+
+
+OpSeed = int | SeedPair | None
+
+
+def as_op_seed(seed: Any) -> OpSeed:
+    """Returns a seed that was passed to a random op; raises an error unless it is a number."""
+    return seed if seed is None or type(seed) is SeedPair else int(seed)
 
 
 class Streams:
@@ -72,7 +87,7 @@ class Streams:
                 self.op_seeds.setstate(op_seeds)
                 self.positions = positions
 
-    def take(self, kind: Any, op_seed: int | None, blocks: int) -> State:
+    def take(self, kind: Any, op_seed: OpSeed, blocks: int) -> State:
         """Returns the state of the next draw of this kind and advances its stream by `blocks`."""
         with self.lock:
             seeds = self.seeds_of_op(op_seed)
@@ -86,7 +101,7 @@ class Streams:
                 self.positions[stream] = position + blocks
             return state((second << 64) + position, first)
 
-    def seeds_of_op(self, op_seed: int | None) -> tuple[int, int] | None:
+    def seeds_of_op(self, op_seed: OpSeed) -> tuple[int, int] | None:
         """Returns the seed pair (global, op) of a new op; None if neither is set, which means entropy from the OS."""
         if op_seed is None:
             if self.seed is None:
@@ -99,8 +114,10 @@ class Streams:
         return self.op_seeds.randint(0, _MAXINT32)
 
 
-def _pair(seed: int | None, op_seed: int) -> tuple[int, int]:
+def _pair(seed: int | None, op_seed: int | SeedPair) -> tuple[int, int]:
     """Returns the key and the high half of the counter for a global seed and an op seed."""
+    if isinstance(op_seed, SeedPair):
+        return op_seed
     first = _DEFAULT_SEED if seed is None else seed % _MAXINT32
     second = op_seed % _MAXINT32
     return (first, _MAXINT32) if first == second == 0 else (first, second)
@@ -111,7 +128,7 @@ class GraphStreams(Streams):
 
     count = 0
 
-    def take(self, kind: Any, op_seed: int | None, blocks: int) -> State:
+    def take(self, kind: Any, op_seed: OpSeed, blocks: int) -> State:
         """Returns the first state of the stream of a new op; without a seed of the graph, the process's next state."""
         if self.seed is None:
             return _streams.take(kind, op_seed, blocks)
@@ -189,7 +206,7 @@ def global_seed() -> int | None:
     return _streams.seed
 
 
-def seeds_of_op(op_seed: int | None) -> tuple[int, int] | None:
+def seeds_of_op(op_seed: OpSeed) -> tuple[int, int] | None:
     """Returns the seed pair (global, op) of a new op; None if neither is set, which means entropy from the OS."""
     trace = dispatch.thread.trace
     if trace is not None:
@@ -265,7 +282,7 @@ def next_seed(take: Callable[[], State]) -> Any:
     return seed
 
 
-def next_global_seed(kind: Any, op_seed: int | None, blocks: int) -> Any:
+def next_global_seed(kind: Any, op_seed: OpSeed, blocks: int) -> Any:
     """`next_seed` from the process's streams (see `set_global_seed`); in a trace with a seed, from the op's stream."""
     trace, own = dispatch.thread.trace, _thread.streams
     if own is not None and trace is None:
