@@ -113,7 +113,7 @@ def at_boundary(function: Callable[_P, _R]) -> Callable[_P, _R]:
 def bounded(kind: _C) -> _C:
     """Decorator: `at_boundary` for the constructor, calls and public methods of a class that need not be fast.
 
-    Methods that take foreign arguments stay as they are: they hide frames, and libraries register for the method itself.
+    Methods that take foreign arguments stay as they are: they hide frames, and libraries register for the very method.
     """
     for name, method in list(vars(kind).items()):
         if not name.startswith("_") or name in ("__init__", "__call__"):
