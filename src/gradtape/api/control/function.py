@@ -21,16 +21,20 @@ R = TypeVar("R")
 
 if TYPE_CHECKING:
 
-    class PolymorphicFunction(Function, Generic[P, R]):
-        """A `Function` with the signature of the Python function that it traces."""
+    class PolymorphicFunction(Function, Generic[R, P]):
+        """A `Function` with the signature of the Python function that it traces.
+
+        The result's type comes first: jedi, which completes in IPython and many editors, skips parameter specifications
+        and would take the second type for the first.
+        """
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
         @overload
-        def __get__(self, instance: None, owner: type | None = None) -> PolymorphicFunction[P, R]: ...
+        def __get__(self, instance: None, owner: type | None = None) -> PolymorphicFunction[R, P]: ...
         @overload
         def __get__(
-            self: PolymorphicFunction[Concatenate[Any, Q], R], instance: object, owner: type | None = None
-        ) -> PolymorphicFunction[Q, R]: ...
+            self: PolymorphicFunction[R, Concatenate[Any, Q]], instance: object, owner: type | None = None
+        ) -> PolymorphicFunction[R, Q]: ...
         def __get__(self, instance: object, owner: type | None = None) -> Any: ...
 
 
@@ -75,7 +79,7 @@ def function(
     experimental_follow_type_hints: bool | None = ...,
     *,
     memory_budget: int | float | str | None = ...,
-) -> PolymorphicFunction[P, R]: ...
+) -> PolymorphicFunction[R, P]: ...
 @overload
 def function(
     func: None = None,
@@ -91,7 +95,7 @@ def function(
     experimental_follow_type_hints: bool | None = ...,
     *,
     memory_budget: int | float | str | None = ...,
-) -> Callable[[Callable[P, R]], PolymorphicFunction[P, R]]: ...
+) -> Callable[[Callable[P, R]], PolymorphicFunction[R, P]]: ...
 def function(
     func: Callable[..., Any] | None = None,
     input_signature: Any = None,
