@@ -64,6 +64,28 @@ def gradients() -> None:
     assert_type(tape.gradient(y, {"v": v}, unconnected_gradients="zero"), dict[str, tf.Tensor])
 
 
+def derivatives() -> None:
+    with tf.GradientTape(persistent=True) as tape:
+        y = v * v
+    assert_type(tape.jacobian(y, v), tf.Tensor | None)
+    assert_type(tape.jacobian(y, [v], mode="forward"), list[tf.Tensor | None])
+    assert_type(tape.jacobian(y, {"v": v}, max_bytes=1), dict[str, tf.Tensor | None])
+    assert_type(tape.jacobian(y, v, "zero"), tf.Tensor)
+    assert_type(tape.jacobian(y, [v], unconnected_gradients=tf.UnconnectedGradients.ZERO), list[tf.Tensor])
+    assert_type(tape.jacobian(y, v, sparse=True), Any)
+    assert_type(tape.batch_jacobian(y, v), tf.Tensor)
+    assert_type(tape.hessian(y, v), tf.Tensor | None)
+    assert_type(tape.hessian(y, [v]), list[list[tf.Tensor | None]])
+    assert_type(tape.hessian(y, {"v": v}), dict[str, dict[str, tf.Tensor | None]])
+    assert_type(tape.batch_hessian(y, v), tf.Tensor | None)
+    assert_type(tape.hvp(y, [v], [1.0]), list[tf.Tensor | None])
+    assert_type(tape.ggnvp(y, y, {"v": v}, {"v": 1.0}), dict[str, tf.Tensor | None])
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
+        z = x * x
+    assert_type(accumulator.jvp(z), tf.Tensor | None)
+    assert_type(accumulator.jvp([z], unconnected_gradients="zero"), list[tf.Tensor])
+
+
 @tf.function
 def scaled(a: tf.Tensor, factor: int = 2) -> tf.Tensor:
     return a * factor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ..core import nest
 from ..core.tensor import Tensor, is_tensor_like
@@ -13,6 +13,9 @@ from ..engine.run.convert import to_tensor
 from ..engine.tape.forward import JvpAccumulator
 from ..engine.tape.validation import native, zeros_like
 from .tape_arguments import UnconnectedGradients, unconnected_mode, warn_not_floating
+
+if TYPE_CHECKING:
+    from .tape_arguments import K, S, Source, Zero
 
 
 @bounded
@@ -71,6 +74,20 @@ class ForwardAccumulator(JvpAccumulator):
                 "tf.broadcast_to where repetition is meant"
             )
 
+    @overload
+    def jvp(self, primals: list[S], unconnected_gradients: Zero) -> list[Tensor]: ...
+    @overload
+    def jvp(self, primals: dict[K, S], unconnected_gradients: Zero) -> dict[K, Tensor]: ...
+    @overload
+    def jvp(self, primals: Source, unconnected_gradients: Zero) -> Tensor: ...
+    @overload
+    def jvp(self, primals: list[S], unconnected_gradients: Any = ...) -> list[Tensor | None]: ...
+    @overload
+    def jvp(self, primals: dict[K, S], unconnected_gradients: Any = ...) -> dict[K, Tensor | None]: ...
+    @overload
+    def jvp(self, primals: Source, unconnected_gradients: Any = ...) -> Tensor | None: ...
+    @overload
+    def jvp(self, primals: Any, unconnected_gradients: Any = ...) -> Any: ...
     def jvp(self, primals: Any, unconnected_gradients: Any = UnconnectedGradients.NONE) -> Any:
         """Returns the Jacobian-vector product of `primals`, values computed inside the block, with the tangents.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ..core import modes, nest
 from ..core.composites import composites_of_gradients, tensors_for_gradients
@@ -40,12 +40,7 @@ from .tape_inspection import InspectionMethods, inspection
 _NONE = UnconnectedGradients.NONE
 
 if TYPE_CHECKING:
-    from ..state.variable import Variable
-
-    _Source = Tensor | Variable
-    _S = TypeVar("_S", bound=_Source)
-    _K = TypeVar("_K")
-    _T = TypeVar("_T", bound="GradientTape")
+    from .tape_arguments import K, S, Source, Zero
 
 
 class GradientTape(DerivativeMethods, InspectionMethods):
@@ -82,10 +77,6 @@ class GradientTape(DerivativeMethods, InspectionMethods):
     _check: str | None = None
     _track_assign = False
     _finishers: tuple[Callable[[list[Any], list[Any]], list[Any]], ...] = ()
-
-    if TYPE_CHECKING:  # editors do not follow `Self`, the type in the base class
-
-        def __enter__(self: _T) -> _T: ...
 
     def __init__(
         self,
@@ -266,35 +257,35 @@ class GradientTape(DerivativeMethods, InspectionMethods):
     # Lists come first: mypy takes the first overload for `model.trainable_variables` of a model without types.
     @overload
     def gradient(
-        self, target: Any, sources: list[_S], output_gradients: Any = ..., *,
-        unconnected_gradients: Literal[UnconnectedGradients.ZERO, "zero"],
+        self, target: Any, sources: list[S], output_gradients: Any = ..., *,
+        unconnected_gradients: Zero,
         nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> list[Tensor]: ...  # fmt: skip
     @overload
     def gradient(
-        self, target: Any, sources: dict[_K, _S], output_gradients: Any = ..., *,
-        unconnected_gradients: Literal[UnconnectedGradients.ZERO, "zero"],
+        self, target: Any, sources: dict[K, S], output_gradients: Any = ..., *,
+        unconnected_gradients: Zero,
         nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
-    ) -> dict[_K, Tensor]: ...  # fmt: skip
+    ) -> dict[K, Tensor]: ...  # fmt: skip
     @overload
     def gradient(
-        self, target: Any, sources: _Source, output_gradients: Any = ..., *,
-        unconnected_gradients: Literal[UnconnectedGradients.ZERO, "zero"],
+        self, target: Any, sources: Source, output_gradients: Any = ..., *,
+        unconnected_gradients: Zero,
         nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> Tensor: ...  # fmt: skip
     @overload
     def gradient(
-        self, target: Any, sources: list[_S], output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
+        self, target: Any, sources: list[S], output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
         nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> list[Tensor | None]: ...  # fmt: skip
     @overload
     def gradient(
-        self, target: Any, sources: dict[_K, _S], output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
+        self, target: Any, sources: dict[K, S], output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
         nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
-    ) -> dict[_K, Tensor | None]: ...  # fmt: skip
+    ) -> dict[K, Tensor | None]: ...  # fmt: skip
     @overload
     def gradient(
-        self, target: Any, sources: _Source, output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
+        self, target: Any, sources: Source, output_gradients: Any = ..., unconnected_gradients: Any = ..., *,
         nan_safe: bool = ..., per: str | None = ..., norms: bool = ..., check_rows: bool = ...,
     ) -> Tensor | None: ...  # fmt: skip
     @overload

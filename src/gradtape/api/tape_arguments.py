@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..core import logger, nest
 from ..core.composites import tensors_for_gradients
@@ -27,6 +27,15 @@ class UnconnectedGradients(enum.Enum):
 
     NONE = "none"
     ZERO = "zero"
+
+
+if TYPE_CHECKING:  # for the overloads of queries, whose results have the structure of the sources
+    from ..state.variable import Variable
+
+    Source = Tensor | Variable
+    S = TypeVar("S", bound=Source)
+    K = TypeVar("K")
+    Zero = Literal[UnconnectedGradients.ZERO, "zero"]
 
 
 def unconnected_mode(value: object) -> UnconnectedGradients:

@@ -6,7 +6,7 @@ Each checks its arguments with TensorFlow's errors and calls the function of `en
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from .tape_arguments import (
     single,
     unconnected_mode,
 )
+
+if TYPE_CHECKING:
+    from .tape_arguments import K, S, Source, Zero
 
 _USED_UP = (
     "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians). Use "
@@ -65,6 +68,49 @@ class DerivativeMethods(Tape):
                 "context if you actually want to trace the gradient in order to compute higher order derivatives."
             )
 
+    # In the order of `GradientTape.gradient`'s overloads. Sparse results are SciPy's, which has no types.
+    @overload
+    def jacobian(
+        self, target: Any, sources: list[S], unconnected_gradients: Zero,
+        parallel_iterations: int | None = ..., experimental_use_pfor: bool = ..., *,
+        mode: str | None = ..., sparse: Literal[False] = ..., max_bytes: int | None = ...,
+    ) -> list[Tensor]: ...  # fmt: skip
+    @overload
+    def jacobian(
+        self, target: Any, sources: dict[K, S], unconnected_gradients: Zero,
+        parallel_iterations: int | None = ..., experimental_use_pfor: bool = ..., *,
+        mode: str | None = ..., sparse: Literal[False] = ..., max_bytes: int | None = ...,
+    ) -> dict[K, Tensor]: ...  # fmt: skip
+    @overload
+    def jacobian(
+        self, target: Any, sources: Source, unconnected_gradients: Zero,
+        parallel_iterations: int | None = ..., experimental_use_pfor: bool = ..., *,
+        mode: str | None = ..., sparse: Literal[False] = ..., max_bytes: int | None = ...,
+    ) -> Tensor: ...  # fmt: skip
+    @overload
+    def jacobian(
+        self, target: Any, sources: list[S], unconnected_gradients: Any = ...,
+        parallel_iterations: int | None = ..., experimental_use_pfor: bool = ..., *,
+        mode: str | None = ..., sparse: Literal[False] = ..., max_bytes: int | None = ...,
+    ) -> list[Tensor | None]: ...  # fmt: skip
+    @overload
+    def jacobian(
+        self, target: Any, sources: dict[K, S], unconnected_gradients: Any = ...,
+        parallel_iterations: int | None = ..., experimental_use_pfor: bool = ..., *,
+        mode: str | None = ..., sparse: Literal[False] = ..., max_bytes: int | None = ...,
+    ) -> dict[K, Tensor | None]: ...  # fmt: skip
+    @overload
+    def jacobian(
+        self, target: Any, sources: Source, unconnected_gradients: Any = ...,
+        parallel_iterations: int | None = ..., experimental_use_pfor: bool = ..., *,
+        mode: str | None = ..., sparse: Literal[False] = ..., max_bytes: int | None = ...,
+    ) -> Tensor | None: ...  # fmt: skip
+    @overload
+    def jacobian(
+        self, target: Any, sources: Any, unconnected_gradients: Any = ...,
+        parallel_iterations: int | None = ..., experimental_use_pfor: bool = ..., *,
+        mode: str | None = ..., sparse: bool | str = ..., max_bytes: int | None = ...,
+    ) -> Any: ...  # fmt: skip
     def jacobian(
         self,
         target: Any,
@@ -175,7 +221,7 @@ class DerivativeMethods(Tape):
         experimental_use_pfor: bool = True,
         *,
         check_rows: bool | None = None,
-    ) -> Any:
+    ) -> Tensor:
         """Computes and stacks per-example jacobians.
 
         The result has shape `[b, y..., x...]`: the Jacobian of each row of `target` with respect to the same row of
@@ -188,15 +234,15 @@ class DerivativeMethods(Tape):
         Args:
           target: a tensor of shape `[b, y...]`.
           source: a tensor or a variable of shape `[b, x...]`.
-          unconnected_gradients: a value of `tf.UnconnectedGradients`: whether the result is None (the default) or zeros
-            if the target does not depend on the source.
+          unconnected_gradients: a value of `tf.UnconnectedGradients`, without effect: if the target does not depend on
+            the source, the result is zeros, as in TensorFlow.
           parallel_iterations: ignored; accepted for compatibility with TensorFlow.
           experimental_use_pfor: if False, computes one column at a time.
           check_rows: whether rows that depend on each other raise an error (True), log a warning (None) or are not
             looked for (False).
 
         Returns:
-          A tensor of shape `[b, y..., x...]`, or None.
+          A tensor of shape `[b, y..., x...]`.
 
         Raises:
           RuntimeError: if the tape is not persistent and has already computed a gradient.
@@ -240,6 +286,20 @@ class DerivativeMethods(Tape):
         modes.results_found(self, QueryResult([target], [source], [found], reports_none=False))
         return found
 
+    @overload
+    def hessian(
+        self, target: Any, sources: list[S], *, sparse: Literal[False] = ..., max_bytes: int | None = ...
+    ) -> list[list[Tensor | None]]: ...
+    @overload
+    def hessian(
+        self, target: Any, sources: dict[K, S], *, sparse: Literal[False] = ..., max_bytes: int | None = ...
+    ) -> dict[K, dict[K, Tensor | None]]: ...
+    @overload
+    def hessian(
+        self, target: Any, sources: Source, *, sparse: Literal[False] = ..., max_bytes: int | None = ...
+    ) -> Tensor | None: ...
+    @overload
+    def hessian(self, target: Any, sources: Any, *, sparse: bool | str = ..., max_bytes: int | None = ...) -> Any: ...
     def hessian(self, target: Any, sources: Any, *, sparse: bool | str = False, max_bytes: int | None = None) -> Any:
         """Computes the Hessian of a scalar: its shape is that of the source twice; None without a path.
 
@@ -292,6 +352,16 @@ class DerivativeMethods(Tape):
         Tape.release(self)
         return nest.pack_sequence_as(sources, [nest.pack_sequence_as(sources, blocks) for blocks in found])
 
+    @overload
+    def batch_hessian(
+        self, target: Any, source: Source, *, check_rows: bool | None = ..., sparse: Literal[False] = ...,
+        max_bytes: int | None = ...,
+    ) -> Tensor | None: ...  # fmt: skip
+    @overload
+    def batch_hessian(
+        self, target: Any, source: Any, *, check_rows: bool | None = ..., sparse: bool | str = ...,
+        max_bytes: int | None = ...,
+    ) -> Any: ...  # fmt: skip
     def batch_hessian(
         self,
         target: Any,
@@ -339,6 +409,14 @@ class DerivativeMethods(Tape):
         Tape.release(self)
         return found
 
+    @overload
+    def hvp(self, target: Any, sources: list[S], vectors: Any) -> list[Tensor | None]: ...
+    @overload
+    def hvp(self, target: Any, sources: dict[K, S], vectors: Any) -> dict[K, Tensor | None]: ...
+    @overload
+    def hvp(self, target: Any, sources: Source, vectors: Any) -> Tensor | None: ...
+    @overload
+    def hvp(self, target: Any, sources: Any, vectors: Any) -> Any: ...
     def hvp(self, target: Any, sources: Any, vectors: Any) -> Any:
         """Computes the product of the Hessian of a scalar with vectors, without forming the Hessian.
 
@@ -372,6 +450,14 @@ class DerivativeMethods(Tape):
         Tape.release(self)
         return nest.pack_sequence_as(sources, found)
 
+    @overload
+    def ggnvp(self, target: Any, outputs: Any, sources: list[S], vectors: Any) -> list[Tensor | None]: ...
+    @overload
+    def ggnvp(self, target: Any, outputs: Any, sources: dict[K, S], vectors: Any) -> dict[K, Tensor | None]: ...
+    @overload
+    def ggnvp(self, target: Any, outputs: Any, sources: Source, vectors: Any) -> Tensor | None: ...
+    @overload
+    def ggnvp(self, target: Any, outputs: Any, sources: Any, vectors: Any) -> Any: ...
     def ggnvp(self, target: Any, outputs: Any, sources: Any, vectors: Any) -> Any:
         """Computes the product of the generalized Gauss-Newton matrix, JᵀHJ, with vectors structured like `sources`.
 

@@ -11,7 +11,7 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -154,6 +154,9 @@ def leave(recorder: Recorder) -> None:
         thread.exited.append(recorder)
 
 
+_B = TypeVar("_B", bound="Block")
+
+
 class Block:
     """A context that changes this thread's recorders and restores them even if an interrupt arrives.
 
@@ -165,7 +168,7 @@ class Block:
     _recording = False
     _STILL = ""  # the error message for entering an open block again
 
-    def __enter__(self) -> Self:
+    def __enter__(self: _B) -> _B:  # not `Self`, which editors do not follow
         if self._recording:
             raise ValueError(self._STILL)
         try:

@@ -1,0 +1,48 @@
+"""Editors and IPython complete with jedi: what it infers from the code, without running it."""
+
+import pytest
+
+jedi = pytest.importorskip("jedi")
+
+PROGRAM = """
+import gradtape as tf
+x = tf.constant([1.0])
+v = tf.Variable(1.0)
+with tf.GradientTape() as tape, tf.autodiff.ForwardAccumulator(x, x) as accumulator:
+    pass
+@tf.function
+def traced(a: tf.Tensor) -> tf.Tensor:
+    return a
+@tf.function(jit_compile=True)
+def compiled(a):
+    return tf.square(a)
+class Module(tf.Module):
+    @tf.function
+    def pair(self, a) -> tuple[tf.Tensor, int]:
+        return tf.square(a), 1
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    """tape.gradi|ent
+    tape.watch|ed_variables
+    tape.gradient(x, v).num|py
+    tape.gradient(x, [v]).app|end
+    tape.jacobian(x, v).num|py
+    tape.jacobian(x, [v])[0].num|py
+    tape.batch_jacobian(x, v).num|py
+    tape.hessian(x, v).num|py
+    tape.hvp(x, [v], [x])[0].num|py
+    accumulator.jv|p
+    accumulator.jvp(x).num|py
+    traced(x).num|py
+    traced.get_con|crete_function
+    compiled(x).num|py
+    compiled.get_con|crete_function
+    tf.function(traced)(x).num|py
+    Module().pair(x)[0].num|py""".split("\n"),
+)
+def test_jedi_completes(line):
+    prefix, rest = line.strip().split("|")
+    assert rest in [completion.complete for completion in jedi.Script(PROGRAM + prefix).complete()]
