@@ -15,11 +15,8 @@ from ..core import modes, nest
 from ..core.composites import composites_of_gradients, tensors_for_gradients
 from ..core.tensor import Tensor
 from ..core.tracebacks import hide_frames
-from ..engine.derivatives.nan_safe import is_nan, nan_safe_gradients
-from ..engine.derivatives.per_example import gradients_apart, zeros_apart
 from ..engine.run import dispatch
 from ..engine.tape import queries
-from ..engine.tape.assignments import tracking
 from ..engine.tape.log import Log
 from ..engine.tape.queries import QueryResult
 from ..engine.tape.results import OptionalGradient
@@ -111,7 +108,11 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         kind = super()._log_class()
         if kind is Log and (self._trace or self._check):
             kind = inspection().event_log.TracingLog if self._trace else inspection().checked.CheckedLog
-        return tracking(kind) if self._track_assign else kind
+        if not self._track_assign:
+            return kind
+        from ..engine.tape.assignments import tracking  # imported lazily: few tapes need it
+
+        return tracking(kind)
 
     def watch(self, tensor: Any) -> None:
         """Ensures that `tensor` is being traced by this tape.
@@ -364,9 +365,13 @@ class GradientTape(DerivativeMethods, InspectionMethods):
             if per is None and not norms and not nan_safe:
                 grads = Tape.vjp(self, targets, cotangents, wanted)
             elif per is not None or norms:
+                from ..engine.derivatives.per_example import gradients_apart  # imported lazily, as the next one
+
                 check_per(per, norms, targets, output_gradients is not None)
                 grads = list(gradients_apart(self, targets, wanted, str(per), norms, check_rows))
             else:
+                from ..engine.derivatives.nan_safe import is_nan, nan_safe_gradients
+
                 if any(map(is_nan, targets)):
                     inspection().checked.warn_of_nan(partial(inspection().diagnose, self, targets, wanted))
                 grads = nan_safe_gradients(self, targets, cotangents, wanted)
@@ -379,7 +384,11 @@ class GradientTape(DerivativeMethods, InspectionMethods):
             if modes.active:
                 modes.results_found(self, QueryResult(targets, list(flat), grads, unconnected is _NONE))
             if missing and unconnected is UnconnectedGradients.ZERO:
-                zeros = zeros_like if per is None else partial(zeros_apart, targets, per=per, norms=norms)
+                zeros: Callable[[Any], Tensor] = zeros_like
+                if per is not None:
+                    from ..engine.derivatives.per_example import zeros_apart
+
+                    zeros = partial(zeros_apart, targets, per=per, norms=norms)
                 grads = [zeros(s) if g is None else g for s, g in zip(wanted, grads, strict=True)]
             if one:
                 return grads[0]

@@ -10,7 +10,6 @@ from ..core import logger, nest
 from ..core.composites import tensors_for_gradients
 from ..core.dtypes import DType
 from ..core.tensor import Tensor
-from ..engine.derivatives.jacobian_modes import are_real
 from ..engine.run.convert import readable, to_tensor
 from ..engine.tape.validation import Differentiable, as_cotangent, differentiable
 
@@ -132,6 +131,8 @@ def check_jacobian_mode(
     mode: str, sparse: bool | str, target: Differentiable, sources: Sequence[Differentiable]
 ) -> None:
     """Raises if a Jacobian or Hessian cannot be computed with these options."""
+    from ..engine.derivatives.jacobian_modes import are_real  # imported lazily: few programs need Jacobians
+
     if mode not in _MODES:
         raise ValueError(f"jacobian: mode must be one of {', '.join(map(repr, _MODES))}, got {mode!r}")
     if sparse not in (False, True, "tensor", "auto"):

@@ -1,6 +1,7 @@
 """Methods of `GradientTape` for derivatives other than the gradient: Jacobians, Hessians, products and cosines.
 
-Each checks its arguments with TensorFlow's errors and calls the function of `engine/derivatives` that computes.
+Each checks its arguments with TensorFlow's errors and calls the function of `engine/derivatives` that computes. Most
+programs need none of these, so each method imports that function itself.
 """
 
 from __future__ import annotations
@@ -13,9 +14,6 @@ import numpy as np
 from ..core import logger, modes, nest
 from ..core.tensor import Tensor
 from ..core.tracebacks import bounded
-from ..engine.derivatives import hessians, jacobians
-from ..engine.derivatives.jacobian_modes import as_matrix, is_small, no_entries, sparse_jacobians
-from ..engine.derivatives.per_example import cosines, gradients_apart
 from ..engine.tape.log import Log
 from ..engine.tape.queries import QueryResult
 from ..engine.tape.tape import Tape
@@ -164,6 +162,9 @@ class DerivativeMethods(Tape):
         >>> tape.jacobian(y, x).numpy().tolist()
         [[2.0, 0.0], [0.0, 4.0]]
         """
+        from ..engine.derivatives import jacobians
+        from ..engine.derivatives.jacobian_modes import as_matrix, is_small, no_entries, sparse_jacobians
+
         DerivativeMethods._open_log(self, "compute a jacobian")
         unconnected = unconnected_mode(unconnected_gradients)
         target = single(target, "target")
@@ -257,6 +258,8 @@ class DerivativeMethods(Tape):
         >>> tape.batch_jacobian(y, x).numpy().tolist()
         [[[2.0, 0.0], [0.0, 4.0]], [[6.0, 0.0], [0.0, 8.0]]]
         """
+        from ..engine.derivatives import jacobians
+
         DerivativeMethods._open_log(self, "compute a batch_jacobian")
         unconnected_mode(unconnected_gradients)
         target, source = single(target, "target"), single(source, "source")
@@ -333,6 +336,9 @@ class DerivativeMethods(Tape):
         >>> tape.hessian(y, {"x": x, "b": b})["b"]["x"].numpy().tolist()
         [4.0, 1.0]
         """
+        from ..engine.derivatives import hessians, jacobians
+        from ..engine.derivatives.jacobian_modes import as_matrix, is_small
+
         DerivativeMethods._open_log(self, "compute a hessian")
         target = single(target, "target")
         flat = flat_sources(sources)
@@ -388,6 +394,9 @@ class DerivativeMethods(Tape):
         >>> tape.batch_hessian(losses, x).numpy().tolist()
         [[[4.0, 2.0], [2.0, 0.0]], [[8.0, 6.0], [6.0, 0.0]]]
         """
+        from ..engine.derivatives import hessians, jacobians
+        from ..engine.derivatives.jacobian_modes import as_matrix, is_small
+
         DerivativeMethods._open_log(self, "compute a batch_hessian")
         target, source = single(target, "target"), single(source, "source")
         if not target.dims or not source.dims or target.dims[0] != source.dims[0]:
@@ -441,6 +450,8 @@ class DerivativeMethods(Tape):
         >>> tape.hvp(y, x, [1.0, 10.0]).numpy().tolist()
         [6.0, 120.0]
         """
+        from ..engine.derivatives import hessians
+
         DerivativeMethods._open_log(self, "compute a Hessian-vector product")
         target = single(target, "target")
         flat = flat_sources(sources)
@@ -473,6 +484,8 @@ class DerivativeMethods(Tape):
         >>> tape.ggnvp(loss, outputs, w, [1.0, 1.0]).numpy().tolist()
         [8.0, 32.0]
         """
+        from ..engine.derivatives import hessians
+
         DerivativeMethods._open_log(self, "compute a Gauss-Newton product")
         target, outputs = single(target, "target"), single(outputs, "outputs")
         flat = flat_sources(sources)
@@ -504,6 +517,8 @@ class DerivativeMethods(Tape):
         [[1.  0.6]
          [0.6 1. ]]
         """
+        from ..engine.derivatives.per_example import cosines, gradients_apart
+
         DerivativeMethods._open_log(self, "compute cosines")
         targets = [differentiable(t, "target") for t in nest.flatten(losses)]
         flat = flat_sources(sources)

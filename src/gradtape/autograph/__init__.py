@@ -16,10 +16,6 @@ from typing import Any
 from ..core.errors import InvalidArgumentError
 from ..core.extension_points import convert_function
 from ..engine.run import dispatch
-from ..engine.run.randomness import function_streams
-from ..graph.trace import conversion_status
-from ..graph.trace.conversion_status import ConversionNeeded, has_conditions, switched, waiting
-from .error_messages import of_the_user
 
 _GENERATOR = 0x20  # the code object flag `inspect.CO_GENERATOR`
 
@@ -42,15 +38,22 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
     """
     if hasattr(f, "autograph_info__"):
         return f
+    # Imported lazily: eager programs, which import this module too, need neither.
+    from ..graph.trace import conversion_status
+    from ..graph.trace.conversion_status import ConversionNeeded, has_conditions, switched, waiting
+
     again = convert(f, features=features) if features or has_conditions(f) else None
 
     def call(*args: Any, **kwargs: Any) -> Any:
         nonlocal again
         if getattr(getattr(f, "__code__", None), "co_flags", 0) & _GENERATOR:
             raise NotImplementedError("generators are not supported by AutoGraph")
-        if again is None and dispatch.thread.trace is None and function_streams() is not None:
+        if again is None and dispatch.thread.trace is None:
+            from ..engine.run.randomness import function_streams
+
             # An eager run does not request it, but all iterations of a converted loop share their random streams.
-            again = convert(f, features=features)
+            if function_streams() is not None:
+                again = convert(f, features=features)
         if again is not None:
             with switched(off=False), waiting(False):
                 return again(*args, **kwargs)
@@ -66,6 +69,8 @@ def convert_if_needed(f: Callable[..., Any], features: Iterable[Any] | Any | Non
             if told_by_tensors and dispatch.thread.trace is not None:
                 again = convert(f, features=features)
                 raise ConversionNeeded from error  # after conversion, a failing op whose result is unused is removed
+            from .error_messages import of_the_user
+
             explained = of_the_user(error)
             if explained is error:
                 raise

@@ -1,25 +1,23 @@
-"""Elementwise ops by PyTorch: fused kernels by op name, and formulas step by step."""
+"""Elementwise ops by PyTorch: fused kernels by op name, and formulas step by step; `thresholds.py` has their sizes."""
 
 from __future__ import annotations
 
 import math
 import operator
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from ..tuning import LARGE, SHORT_ROWS, TORCH_ARITHMETIC, TORCH_DERIVATIVES, TORCH_FORMULAS, TORCH_FUNCTIONS
+from ..tuning import TORCH_FORMULAS
 from .host_kernels import WITH_RESIDUALS, HostKernel
-from .library import IS_ENABLED, RENAMED, aten, can_import, on_arrays, torch
+from .library import RENAMED, aten, can_import, on_arrays, torch
 
 # A symbolic trace of an elementwise function: `Formula` in `engine/registry/formula.py`, a layer above; or None.
 _Formula = Any
 
-# float16, float32, float64: NumPy's loops over float16 take several times as long as PyTorch's.
-DTYPES = "efd"
 # Python's operators accept a number as either operand; that of a division multiplies a number by the reciprocal, which
 # is infinite for subnormal numbers. `sign` is missing, because PyTorch's is 0 for NaN, and `where`, because PyTorch's
 # takes eight times as long as NumPy's multiplication by the mask's bits.
@@ -33,19 +31,6 @@ _FUNCTIONS = frozenset(
     "arcsinh arccosh arctanh arctan2 floor ceil rint trunc hypot maximum minimum isnan isfinite isinf logical_and "
     "logical_or logical_not".split()
 )
-# Ops of which NumPy computes value and derivative by arithmetic, or the value by one other loop.
-_ARITHMETIC = frozenset(
-    "abs add div equal floor greater greater_equal less less_equal maximum minimum mul neg not_equal power_1 power_2 "
-    "power_3 rint sqrt square sub where_positive".split()
-)
-_SINGLE_LOOPS = frozenset(
-    "acos acosh asin asinh atan atan2 atanh cos cosh exp exp2 expm1 hypot log log10 log1p log2 relu rsqrt sin sinh tan "
-    "tanh".split()
-)
-_ARITHMETIC_VJPS = _ARITHMETIC | frozenset("exp exp2 log log10 log1p log2 relu tan".split())
-# Ops whose derivatives are formulas of several loops, or contain one that is not arithmetic.
-_FORMULA_VJPS = frozenset("gelu gelu_tanh silu softplus".split())
-_FUNCTION_VJPS = frozenset("atan2 cos cosh erf erfc erfcinv erfinv expm1 log_sigmoid ndtr ndtri pow sin sinh".split())
 _SLOWER_ON_HOST = frozenset(["pow"])  # NumPy's time over PyTorch's is 0.3 for all sizes, on one core
 # The same on ARM: 0.3 for comparisons, 0.4 for tanh and for the derivative of gelu, 0.6 for that of abs, 0.7 for cos
 # and sin. But NumPy's loops over float16 are slow.
@@ -240,26 +225,8 @@ def fused_vjps() -> dict[str, tuple[tuple[str, ...], Callable[..., Any]]]:
     }
 
 
-def min_elements(name: str) -> int:
-    """Returns the array size from which an op has a parallel kernel: PyTorch's, or NumPy's on several threads."""
-    if not IS_ENABLED:
-        return LARGE
-    if name in _ARITHMETIC:
-        return TORCH_ARITHMETIC
-    return TORCH_FUNCTIONS if name in _SINGLE_LOOPS else TORCH_FORMULAS
-
-
-def vjp_min_elements(name: str) -> int:
-    """Returns the same for the op's vjp and the size of the cotangent."""
-    if not IS_ENABLED:
-        return LARGE
-    if name in _FORMULA_VJPS:
-        return TORCH_FORMULAS
-    return TORCH_FUNCTIONS if name in _FUNCTION_VJPS else TORCH_DERIVATIVES
-
-
 def forward_kernel(name: str, formula: _Formula, arity: int) -> Callable[..., Any] | None:
-    """Returns an op's kernel on NumPy arrays of the dtypes `DTYPES`; None if PyTorch has none.
+    """Returns an op's kernel on NumPy arrays of the dtypes `thresholds.DTYPES`; None if PyTorch has none.
 
     The kernel returns None for arrays that PyTorch cannot read.
     """
@@ -283,18 +250,6 @@ def vjp_kernel(name: str, residuals: tuple[str, ...], formula: _Formula) -> Call
     function = VJPS_IN_STEPS.get(name) or (fused if fused is not None and names == residuals else None)
     function = function or compile_steps(formula)
     return None if function is None else on_arrays(function, 1 + len(residuals))
-
-
-def is_slower(name: str, arrays: Sequence[Any], is_vjp: bool = False) -> bool:
-    """Whether NumPy computes an op, or its vjp, faster: arithmetic, with one thread of PyTorch.
-
-    NumPy's loops over float16 are slow, and so are those along a short axis of broadcast operands.
-    """
-    if name not in (_ARITHMETIC_VJPS if is_vjp else _ARITHMETIC) or torch().get_num_threads() > 1:
-        return False
-    given = [x for x in arrays if x.shape]
-    is_dense = all([x.shape == given[0].shape and x.flags.c_contiguous for x in given])
-    return (is_dense or max([x.shape[-1] for x in given]) > SHORT_ROWS) and arrays[0].dtype.char != "e"
 
 
 def compile_steps(formula: _Formula) -> Callable[..., Any] | None:

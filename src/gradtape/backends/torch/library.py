@@ -13,8 +13,9 @@ import numpy as np
 
 from ..blas import keep_one_thread
 
+IS_INSTALLED = importlib.util.find_spec("torch") is not None
 # Whether PyTorch computes large host arrays. `GRADTAPE_KERNELS=numpy` turns it off.
-IS_ENABLED = os.environ.get("GRADTAPE_KERNELS", "") != "numpy" and importlib.util.find_spec("torch") is not None
+IS_ENABLED = IS_INSTALLED and os.environ.get("GRADTAPE_KERNELS", "") != "numpy"
 # What PyTorch raises for layouts, dtypes and shapes that it rejects, and if it cannot allocate memory. NumPy's kernel
 # runs then, and raises the error that the caller expects.
 REJECTIONS = (TypeError, ValueError, RuntimeError, IndexError)

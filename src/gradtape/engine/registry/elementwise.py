@@ -17,7 +17,7 @@ from numpy import ndarray
 from ...backends.arrays import kind_of
 from ...backends.numpy import blocks
 from ...backends.numpy.memory import LEAST_ALIGNED, empty
-from ...backends.torch import elementwise as by_torch
+from ...backends.torch import thresholds
 from ...backends.torch.host_kernels import HostKernel
 from ...backends.torch.library import IS_ENABLED
 from ...backends.tuning import LARGE, TORCH_FORMULAS
@@ -60,7 +60,7 @@ Partial = Callable[..., Any] | str | Mask | ZeroWins | None  # a partial derivat
 
 def _is_small(op: Op) -> str:
     """Source of whether the cotangent `g` of an op is too small for several cores."""
-    return f"type(g) is not ndarray or g.size < {min(by_torch.vjp_min_elements(op.name), LEAST_ALIGNED)}"
+    return f"type(g) is not ndarray or g.size < {min(thresholds.vjp_min_elements(op.name), LEAST_ALIGNED)}"
 
 
 def _formula(partial: Partial) -> Any:
@@ -168,7 +168,7 @@ def elementwise(
     else:
         kinds = op.kinds & _PLAIN
         other = op.call_on_device = elementwise_device_first(op, general, kinds, to)
-        least = min(by_torch.min_elements(name), LEAST_ALIGNED)
+        least = min(thresholds.min_elements(name), LEAST_ALIGNED)
         op.large = _large(op)
         op.call = dispatch.fast_path(op, len(names), "elementwise", kinds, other, to, op.large, least)
         if with_slope is not None:
@@ -260,7 +260,7 @@ class _LargeVjp:
         self, op: Op, saved: Residuals, partials: Sequence[Partial], names: dict[str, Any], conjugate: bool
     ) -> None:
         self._name, self._saved, self._partials = op.name, saved, partials
-        self._least = by_torch.vjp_min_elements(op.name)
+        self._least = thresholds.vjp_min_elements(op.name)
         products = [_product(i, partial, saved, "array", conjugate) for i, partial in enumerate(partials)]
         self._rules = [compile_rule("m, g, s", product, **names) for product in products]
         self._kernels = functools.cache(self._compile)
@@ -279,7 +279,7 @@ class _LargeVjp:
         # A value that no requested cotangent needs was not saved; `g` is passed as a placeholder.
         arrays = [g, *[g if s[k] is None else s[k].array for k in self._saved.tensors]]
         kernel, write = self._kernels(i, *[a.dtype for a in arrays])
-        if kernel is not None and g.size >= self._least and not by_torch.is_slower(self._name, arrays, is_vjp=True):
+        if kernel is not None and g.size >= self._least and not thresholds.is_slower(self._name, arrays, is_vjp=True):
             value = kernel(*arrays)
             if value is not None:
                 return value
@@ -291,7 +291,9 @@ class _LargeVjp:
         """Returns PyTorch's kernel of product `i`, and NumPy's steps for `blocks.run`; each may be None."""
         rule, saved, kernel = self._rules[i], self._saved, None
         given = [dtype, *others]
-        if IS_ENABLED and dtype.char in by_torch.DTYPES:
+        if IS_ENABLED and dtype.char in thresholds.DTYPES:
+            from ...backends.torch import elementwise as by_torch  # imported lazily: only large arrays need it
+
             kernel = by_torch.vjp_kernel(self._name, saved.names, _trace_product(rule, saved, symbolic, given))
         return kernel, compile_blocks(_trace_product(rule, saved, raw, given), dtype)
 
@@ -412,21 +414,23 @@ def _single_input_rule(
 
 def _large(op: Op) -> Callable[..., Any]:
     """Returns `f(dtype, *arrays)`, which runs PyTorch's kernel, or NumPy's in blocks."""
-    kernel, least = op.numpy, by_torch.min_elements(op.name)
+    kernel, least = op.numpy, thresholds.min_elements(op.name)
 
     @functools.cache
     def kernels(dtype: np.dtype[Any], to: np.dtype[Any]) -> tuple[Any, Any]:
         """Returns PyTorch's kernel, or None, and NumPy's steps for `blocks.run`."""
         write = compile_blocks(trace_formula(kernel, [dtype] * len(op.args)), to) or blocks.into(kernel)
-        if not IS_ENABLED or dtype.char not in by_torch.DTYPES:
+        if not IS_ENABLED or dtype.char not in thresholds.DTYPES:
             return None, write
+        from ...backends.torch import elementwise as by_torch
+
         formula = trace_formula(bind(op.kernel, neutral), [dtype] * len(op.args))
         return by_torch.forward_kernel(op.name, formula, len(op.args)), write
 
     def large(dtype: DType, *arrays: Any) -> Any:
         compute, write = kernels(arrays[0].dtype, dtype.numpy)
         is_enough = arrays[0].size >= least or arrays[-1].size >= least
-        if is_enough and compute is not None and not by_torch.is_slower(op.name, arrays):
+        if is_enough and compute is not None and not thresholds.is_slower(op.name, arrays):
             value = compute(*arrays)
             if value is not None:
                 return value

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...backends.arrays import NUMPY_KERNELS, TAKING_HALF, in_single
-from ...backends.torch import kernels  # noqa: F401  which fills the tables
 from ...backends.torch.host_kernels import KERNELS, VJPS, WITH_RESIDUALS, HostKernel, bind_kernel, bind_with_residual
-from ...backends.torch.library import IS_ENABLED
+from ...backends.torch.library import IS_ENABLED, IS_INSTALLED
 from ...core import dtypes, modes
 from ...core.dtypes import DType
 from ...core.tensor import Tensor, is_tensor_like
@@ -26,6 +25,9 @@ from ..run.namespace import Namespace, ops, raw
 from .cotangents import bare
 from .examples import Rows
 from .rules import Residuals, compile_rule, keep_nothing, parameters
+
+if IS_INSTALLED:  # to fill the tables, for large arrays on the host and for devices
+    from ...backends.torch import elementwise, kernels  # noqa: F401
 
 _VARIADIC = 4  # the flag of a code object that takes *args (CO_VARARGS)
 

@@ -12,8 +12,8 @@ replayed to repeat it with the same random numbers:
 
 from __future__ import annotations
 
+import os
 import random
-import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -92,7 +92,7 @@ class Streams:
         with self.lock:
             seeds = self.seeds_of_op(op_seed)
             if seeds is None:
-                return np.frombuffer(secrets.token_bytes(24), np.uint64)
+                return np.frombuffer(os.urandom(24), np.uint64)
             first, second = seeds
             position = 0
             if op_seed is not None:

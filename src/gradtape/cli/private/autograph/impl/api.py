@@ -6,7 +6,8 @@ import functools
 from typing import Any
 
 import gradtape
-from gradtape.autograph import convert, of_the_user  # type: ignore[attr-defined]  # the stub has public names only
+from gradtape.autograph import convert  # type: ignore[attr-defined]  # the stub has public names only
+from gradtape.autograph.error_messages import of_the_user
 from gradtape.core.errors import NeedsExamples
 from gradtape.engine.run import dispatch
 from gradtape.graph.trace import conversion_status
