@@ -6,6 +6,7 @@ methods that explain and measure, and `tape_arguments.py` the checks of argument
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -381,6 +382,10 @@ class GradientTape(DerivativeMethods, InspectionMethods):
             Tape.release(self, explainable=missing)
             if missing:
                 queries.remember_missing(self, targets, wanted)
+                if unconnected is _NONE and hasattr(sys, "ps1"):  # an interactive session
+                    from ..inspect.causes.hints import hint_at_none
+
+                    hint_at_none(self, targets, wanted, grads)
             if modes.active:
                 modes.results_found(self, QueryResult(targets, list(flat), grads, unconnected is _NONE))
             if missing and unconnected is UnconnectedGradients.ZERO:

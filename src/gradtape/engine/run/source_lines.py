@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 Line = tuple[str, int, str]  # file, line number, function
@@ -16,6 +17,8 @@ _LIBRARIES = (
     "gradtape.", "keras_gradtape.", "keras.", "numpy.", "scipy.", "torch.", "jax.", "pandas.", "sklearn.",
     "contextlib.", "optree.",
 )  # fmt: skip
+_AUTOGRAPH = ("gradtape.autograph.", "malt.")
+_INSTALLED = {"site-packages", "dist-packages"}  # folders of libraries
 _is_user: dict[str, bool] = {RULES: False}  # by file: whether it is user code rather than a library's
 
 
@@ -41,6 +44,22 @@ def users_frame(depth: int, _frame: Any = sys._getframe, _known: Any = _is_user.
         if above is None:
             return frame
         frame = above
+
+
+def own_caller(depth: int = 2) -> FrameType | None:
+    """Returns the frame `depth - 1` calls up if its code is the user's own and belongs to no script; otherwise None.
+
+    AutoGraph calls what converted code calls, so its frames do not count.
+    """
+    frame: Any = sys._getframe(depth)
+    while f"{frame.f_globals.get('__name__', '')}.".startswith(_AUTOGRAPH):
+        frame = frame.f_back
+    file, names = line_at((frame.f_code, frame.f_lasti))[0], frame.f_globals
+    if names.get("__name__") == "__main__" and "__file__" in names:
+        return None
+    if not _learn(frame.f_code.co_filename, names) or file.startswith("<doctest "):
+        return None
+    return None if _INSTALLED.intersection(file.split(os.sep)) else frame
 
 
 def is_called_by_gradtape(depth: int = 2) -> bool:

@@ -38,6 +38,7 @@ class Cause(StrEnum):
     ASSIGN = "assign"
     OVERWRITTEN = "overwritten"
     REBOUND = "rebound"
+    SWAPPED = "swapped arguments"
     NO_RULE = "the rule gives none"
     LINEAR = "linear"
     NO_PATH = "no path"

@@ -6,6 +6,7 @@ from ....core.tensor import Tensor
 from ....engine.tape.log import Log
 from ...records.event_log import events
 from ..messages import Where, describe_variable, user_of
+from ..provenance import ancestors
 from ..query import Finding, Query, is_same_value
 from ..reasons import Cause
 from ..registry import Priority, detector
@@ -105,6 +106,10 @@ def later_than_target(query: Query) -> Finding | None:
     if at in query.log.leaves:
         message = "it was watched after the target had been computed"
         return Finding(Cause.WATCHED_LATE, message, f"Call tape.watch({query.name}) before computing the target", line)
+    if ancestors(query.log, at).issuperset(query.ends):
+        message = f"it was computed from the target {query.target_name}, so the arguments seem to be swapped"
+        advice = "The first argument is the tensor to differentiate, the second is what it depends on"
+        return Finding(Cause.SWAPPED, message, advice, line)
     return Finding(
         Cause.REBOUND,
         "it was computed after the target: the name now refers to a newer tensor than the one the target was computed "
