@@ -121,7 +121,8 @@ def test_messages_install_what_the_extras_add():
 # What advice calls things.
 CONTEXT = """
 x = logits = tf.constant([[1.0, 0.0], [0.0, 2.0]]); a, b, n, t = x, x, 2, x > 0.5
-indices = ids = true_classes = tf.constant([0, 1])
+indices = ids = true_classes = labels = tf.constant([0, 1])
+text, classes, mask = tf.constant("1.5"), 2, tf.constant([True, False])
 gradient = tf.IndexedSlices(x, indices, (3, 2))
 f = tf.function(lambda x: x + 1.0)
 function = tf.function(lambda: tf.constant(1.0))

@@ -11,7 +11,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import as_dtype
 from ...core.tensor import Tensor, wrap
 from ...core.type_hints import AxisLike, DTypeLike, ShapeLike, TensorLike, ValueLike
-from ...engine.run.convert import integer, to_shape, to_tensor, to_tensors
+from ...engine.run.convert import integer, to_shape, to_tensor, to_tensors, wrong_input
 from ...engine.run.namespace import ops
 from ...ops.arrays.slicing import masked
 from ..namespace import resolve
@@ -175,10 +175,7 @@ def scatter_nd(
     at, u = _indices(indices, "ScatterNd"), to_tensor(updates)
     size = to_tensor(shape, hint=at.dtype if not isinstance(shape, Tensor) else None)
     if size.dtype is not at.dtype:
-        raise errors.InvalidArgumentError(
-            f"cannot compute ScatterNd as input #2(zero-based) was expected to be a {at.dtype.kernel_name()} tensor "
-            f"but is a {size.dtype.kernel_name()} tensor [Op:ScatterNd]"
-        )
+        raise errors.InvalidArgumentError(wrong_input("ScatterNd", 2, at.dtype, size.dtype))
     dims = to_shape(size)
     rows, values, flat = _rows(at, u, dims, "ScatterNd", bad_indices_policy)
     if u.dtype.kind & dtypes.NUMERIC:

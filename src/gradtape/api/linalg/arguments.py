@@ -16,12 +16,12 @@ def matrices(value: Any, op: str) -> Tensor:
     x = to_tensor(value)
     if len(x.dims) < 2:
         raise errors.InvalidArgumentError(
-            f"Input tensor 0 must have rank >= 2, got {len(x.dims)} [Op:{registry[op].title}]: the shape is {x.shape}, "
-            "the last two axes are the matrix's"
+            f"Input tensor 0 must have rank >= 2, got {len(x.dims)} [Op:{_node_type(op)}]: the shape is {x.shape}, the "
+            "last two axes are the matrix's"
         )
     if x.dtype is dtypes.float16 and op != "inv":
         raise errors.NotFoundError(
-            f"{registry[op].title} is not available for float16. Use tf.cast(x, tf.float32) and cast the result back"
+            f"{_node_type(op)} is not available for float16. Use tf.cast(x, tf.float32) and cast the result back"
         )
     return x
 
@@ -31,7 +31,7 @@ def square_matrices(value: Any, op: str) -> Tensor:
     x = matrices(value, op)
     if x.dims[-1] != x.dims[-2]:
         raise errors.InvalidArgumentError(
-            f"Input matrix must be square. [Op:{registry[op].title}] The shape is {x.shape}, its last two axes differ"
+            f"Input matrix must be square. [Op:{_node_type(op)}] The shape is {x.shape}, its last two axes differ"
         )
     return x
 
@@ -46,3 +46,7 @@ def of_one_dtype(first: Any, second: Any, op: str) -> tuple[Tensor, Tensor]:
     if a.dtype is not b.dtype:
         raise dispatch.mixed_dtypes(registry[op], 1, a.dtype, b.dtype)
     return a, b
+
+
+def _node_type(op: str) -> str:
+    return dispatch.node_type(registry[op])

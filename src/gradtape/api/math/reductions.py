@@ -12,7 +12,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import AxisLike, DTypeLike, TensorLike
-from ...engine.run.convert import integer, integers, to_tensor
+from ...engine.run.convert import integer, integers, to_tensor, wrong_input
 from ...engine.run.namespace import ops
 
 NAMESPACES = ("math", "linalg", "")
@@ -128,8 +128,7 @@ def _truth(input_tensor: Any, op: str) -> Tensor:
     x = to_tensor(input_tensor, dtype=None if is_tensor_like(input_tensor) else dtypes.bool)
     if x.dtype is not dtypes.bool:
         raise errors.InvalidArgumentError(
-            f"cannot compute {op} as input #0(zero-based) was expected to be a bool tensor but is a "
-            f"{x.dtype.kernel_name()} tensor [Op:{op}]. Compare it, as in x != 0, or use tf.cast(x, tf.bool)"
+            f"{wrong_input(op, 0, dtypes.bool, x.dtype)}. Compare it, as in x != 0, or use tf.cast(x, tf.bool)"
         )
     return x
 

@@ -6,7 +6,7 @@ from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import TensorLike, ValueLike
-from ...engine.run.convert import to_tensor
+from ...engine.run.convert import to_tensor, wrong_input
 from ...engine.run.namespace import ops
 from ...ops.elementwise import logic
 
@@ -38,7 +38,7 @@ def where(
     condition = to_tensor(condition, None if known else dtypes.bool)
     if not condition.dtype.is_bool:
         raise InvalidArgumentError(
-            "cannot compute SelectV2 as input #0(zero-based) was expected to be a bool tensor but is a "
-            f"{condition.dtype.kernel_name()} tensor [Op:SelectV2]. Compare it with something, or use tf.cast"
+            f"{wrong_input('SelectV2', 0, dtypes.bool, condition.dtype)}. Compare it with something, or use "
+            "tf.cast(x, tf.bool)"
         )
     return logic.where.call(condition, x, y)

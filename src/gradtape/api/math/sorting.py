@@ -10,7 +10,7 @@ from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, DTypeLike, TensorLike
-from ...engine.run.convert import integer, to_tensor, with_default
+from ...engine.run.convert import how_to_agree, integer, to_tensor, with_default, wrong_input
 from ...engine.run.namespace import ops
 
 NAMESPACES = ("math", "")
@@ -227,9 +227,8 @@ def searchsorted(
         raise errors.InvalidArgumentError("searchsorted needs at least one dimension, got a scalar. Use [value]")
     if sequence.dtype is not sought.dtype:
         raise errors.InvalidArgumentError(
-            f"cannot compute LowerBound as input #1(zero-based) was expected to be a {sequence.dtype.kernel_name()} "
-            f"tensor but is a {sought.dtype.kernel_name()} tensor [Op:LowerBound]. Use tf.cast(x, ...) to make them "
-            "agree"
+            f"{wrong_input('LowerBound', 1, sequence.dtype, sought.dtype)}. "
+            f"{how_to_agree(sequence.dtype, sought.dtype)}"
         )
     lead = math.prod(sequence.dims[:-1])
     if math.prod(sought.dims[:-1]) != lead:

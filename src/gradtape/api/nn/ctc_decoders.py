@@ -10,7 +10,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
-from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.convert import to_array, to_tensor, wrong_input
 from ...state.sparse_tensor import SparseTensor
 
 NAMESPACES = ("nn",)
@@ -156,10 +156,7 @@ def _logits(inputs: Any, sequence_length: Any, title: str) -> tuple[Any, Any]:
             )
         given = to_tensor(inputs, dtypes.float32)
     if isinstance(sequence_length, Tensor) and sequence_length.dtype is not dtypes.int32:
-        raise errors.InvalidArgumentError(
-            f"cannot compute {title} as input #1(zero-based) was expected to be a int32 tensor but is a "
-            f"{sequence_length.dtype.kernel_name()} tensor [Op:{title}]"
-        )
+        raise errors.InvalidArgumentError(wrong_input(title, 1, dtypes.int32, sequence_length.dtype))
     logits, lengths = to_array(given), to_array(to_tensor(sequence_length, dtypes.int32))
     if logits.ndim != 3:
         raise errors.InvalidArgumentError(

@@ -74,9 +74,12 @@ def softmax_cross_entropy_with_logits(
         try:
             shape = np.broadcast_shapes(p.dims, z.dims)
         except ValueError:
+            advice = ""
+            if p.dims == z.dims[:-1]:
+                advice = ". Use tf.nn.sparse_softmax_cross_entropy_with_logits for labels that are class numbers"
             raise errors.InvalidArgumentError(
                 f"logits and labels must be broadcastable: logits_size={list(z.dims)} labels_size={list(p.dims)} "
-                "[Op:SoftmaxCrossEntropyWithLogits]"
+                f"[Op:SoftmaxCrossEntropyWithLogits]{advice}"
             ) from None
         p, z = ops.broadcast_to(p, shape=shape), ops.broadcast_to(z, shape=shape)
     rank = len(z.dims)
@@ -111,23 +114,24 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
     """
     z = logits if type(logits) is Tensor else to_tensor(logits)
     k = labels if type(labels) is Tensor else to_tensor(labels)
-    if not k.dtype.is_integer:
-        raise errors.InvalidArgumentError(
-            f"Value for attr 'Tlabels' of {k.dtype.kernel_name()} is not in the list of allowed values: int32, int64 "
-            "[Op:SparseSoftmaxCrossEntropyWithLogits]. Labels are class numbers"
-        )
     given, shape = k.dims, z.dims
     if not shape:
         raise ValueError(f"`logits` cannot be a scalar. Received logits={logits}`")
     if len(given) != len(shape) - 1:
+        advice = ". Use tf.nn.softmax_cross_entropy_with_logits for one-hot labels" if given == shape else ""
         raise ValueError(
             f"`labels.shape.rank` must equal `logits.shape.rank - 1`. Received: labels.shape={given} of rank "
-            f"{len(given)} and logits.shape={shape} of rank {len(shape)}"
+            f"{len(given)} and logits.shape={shape} of rank {len(shape)}{advice}"
         )
     if given != shape[:-1]:
         raise ValueError(
             f"`labels.shape` must equal `logits.shape` except for the last dimension. Received: labels.shape={given} "
             f"and logits.shape={shape}"
+        )
+    if not k.dtype.is_integer:
+        raise errors.InvalidArgumentError(
+            f"Value for attr 'Tlabels' of {k.dtype.kernel_name()} is not in the list of allowed values: int32, int64 "
+            "[Op:SparseSoftmaxCrossEntropyWithLogits]. Labels are class numbers. Use tf.cast(labels, tf.int64)"
         )
     narrow = z.dtype if z.dtype is dtypes.float16 or z.dtype is dtypes.bfloat16 else None
     z = z if narrow is None else ops.cast(z, dtype=dtypes.float32)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
-from ...engine.run.convert import to_tensor
+from ...engine.run.convert import to_tensor, wrong_input
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import next_global_seed
 from ..debug.checks import assert_less, assert_non_negative
@@ -107,8 +107,7 @@ def check_arguments(true_classes: Any, columns: int, count: int, unique: bool, c
     true = to_tensor(true_classes) if isinstance(true_classes, Tensor) else to_tensor(true_classes, dtypes.int64)
     if true.dtype is not dtypes.int64:
         raise errors.InvalidArgumentError(
-            f"cannot compute {title} as input #0(zero-based) was expected to be a int64 tensor but is a "
-            f"{true.dtype.kernel_name()} tensor [Op:{title}]. Use tf.cast(true_classes, tf.int64)"
+            f"{wrong_input(title, 0, dtypes.int64, true.dtype)}. Use tf.cast(true_classes, tf.int64)"
         )
     if len(true.dims) != 2 or true.dims[1] != columns:
         raise errors.InvalidArgumentError(

@@ -7,6 +7,7 @@ from functools import cache
 from ...engine.registry.op import Op
 from ..catalogue import rows
 from ..catalogue.nodes import functions
+from ..catalogue.nodes import node_type as node_type
 from ..names import NAMES
 
 # Ops without a public name, or with a rare one: the function that programs usually call.

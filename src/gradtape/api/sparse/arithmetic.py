@@ -10,7 +10,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import AxisLike, DTypeLike, TensorLike
-from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.convert import how_to_agree, to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor, check_countable, coordinates, made_sparse, places
 from ..namespace import resolve
@@ -76,7 +76,7 @@ def _check_pair(a: SparseTensor, b: SparseTensor, title: str) -> None:
     if a.dtype is not b.dtype:
         raise errors.InvalidArgumentError(
             f"cannot compute {title}: one operand is a {a.dtype.kernel_name()} tensor, the other a "
-            f"{b.dtype.kernel_name()} tensor. Use tf.cast(x, ...) to make them agree"
+            f"{b.dtype.kernel_name()} tensor. {how_to_agree(a.dtype, b.dtype)}"
         )
 
 
@@ -141,7 +141,7 @@ def sparse_dense_matmul(
     if dense.dtype is not sp_a.dtype:
         raise errors.InvalidArgumentError(
             f"cannot compute SparseTensorDenseMatMul: the sparse matrix is a {sp_a.dtype.kernel_name()} tensor, the "
-            f"dense one a {dense.dtype.kernel_name()} tensor. Use tf.cast(x, ...) to make them agree"
+            f"dense one a {dense.dtype.kernel_name()} tensor. {how_to_agree(sp_a.dtype, dense.dtype)}"
         )
     for title, dims in (("a", sp_a.dims), ("b", dense.dims)):
         if len(dims) != 2:

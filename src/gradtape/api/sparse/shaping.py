@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core import errors
 from ...core.type_hints import ShapeLike, TensorLike
-from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.convert import how_to_agree, to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...state.sparse_tensor import SparseTensor, columns, coordinates, places
 from .tensors import reorder, selected, sparse, where_true
@@ -57,7 +57,7 @@ def concat(
         if s.dtype is not first.dtype:
             raise errors.InvalidArgumentError(
                 f"cannot compute SparseConcat: input #{i} is a {s.dtype.kernel_name()} tensor, the first one a "
-                f"{first.dtype.kernel_name()} tensor. Use tf.cast(x, ...) to make them agree"
+                f"{first.dtype.kernel_name()} tensor. {how_to_agree(first.dtype, s.dtype)}"
             )
         differs = [k for k in range(rank) if k != along and s.dims[k : k + 1] != first.dims[k : k + 1]]
         if len(s.dims) != rank or (differs and not expand_nonconcat_dims):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import errors
 from ...core.tensor import Tensor
-from ...engine.run.convert import to_array
+from ...engine.run.convert import to_array, wrong_input
 from ...state.sparse_tensor import SparseTensor, made_sparse
 
 NAMESPACES = ("",)
@@ -36,10 +36,7 @@ def edit_distance(
         if not isinstance(value, SparseTensor):
             raise TypeError(f"{title} must be a SparseTensor, got {value!r}. Use tf.sparse.from_dense")
     if hypothesis.dtype is not truth.dtype:
-        raise errors.InvalidArgumentError(
-            "cannot compute EditDistance as input #4(zero-based) was expected to be a "
-            f"{hypothesis.dtype.kernel_name()} tensor but is a {truth.dtype.kernel_name()} tensor [Op:EditDistance]"
-        )
+        raise errors.InvalidArgumentError(wrong_input("EditDistance", 4, hypothesis.dtype, truth.dtype))
     shapes = [to_array(s.dense_shape) for s in (hypothesis, truth)]
     if len(shapes[0]) != len(shapes[1]) or len(shapes[0]) < 2:
         raise errors.InvalidArgumentError(

@@ -15,7 +15,7 @@ from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
-from ...engine.run.convert import to_tensor
+from ...engine.run.convert import to_tensor, wrong_input
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ...state.ragged.tensor import RaggedTensor
@@ -121,10 +121,7 @@ def unicode_encode(
     write = _writer(output_encoding, errors, replacement_char)
     x = input if isinstance(input, RaggedTensor) else to_tensor(input, None, dtypes.int32)
     if x.dtype is not dtypes.int32:
-        raise InvalidArgumentError(
-            "cannot compute UnicodeEncode as input #0(zero-based) was expected to be a int32 tensor but is a "
-            f"{x.dtype.kernel_name()} tensor"
-        )
+        raise InvalidArgumentError(wrong_input("UnicodeEncode", 0, dtypes.int32, x.dtype))
     if isinstance(x, RaggedTensor):
         return _encoded_rows(x, write)
     if not x.dims:

@@ -123,6 +123,28 @@ def to_constant(value: object, dtype: DType | None = None) -> Tensor:
     return to_tensor(value, dtype)
 
 
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def wrong_input(title: str, position: int, expected: DType, given: DType) -> str:
+    """Returns TensorFlow's message for an input of another dtype than the op expects, in words."""
+    ordinal = _ORDINALS[position] if position < len(_ORDINALS) else f"{position + 1}th"
+    return (
+        f"cannot compute {title} as input #{position} (the {ordinal} input) was expected to be a "
+        f"{expected.kernel_name()} tensor but is a {given.kernel_name()} tensor [Op:{title}]"
+    )
+
+
+def how_to_agree(expected: DType, given: DType) -> str:
+    """Returns what to do about inputs of two dtypes: which of them to convert, and by which function."""
+    if dtypes.STRING in (expected.kind, given.kind):
+        return "Use tf.strings.to_number(text) to compute with the number, or tf.strings.as_string(x) to join texts"
+    if max(expected.kind, given.kind) > dtypes.COMPLEX:  # those of quantized values
+        return "Use tf.cast(x, ...) to make them agree"
+    keeps = given.kind > expected.kind  # bool < int < float < complex: a cast to the other one would lose something
+    return f"Use tf.cast(x, tf.{(given if keeps else expected).name}) to make them agree"
+
+
 def to_tensors(values: Iterable[Any], title: str) -> list[Tensor]:
     """Converts values to tensors of one dtype, the first tensor's or else the first value's. `title` names the op."""
     values = list(values)
@@ -134,8 +156,7 @@ def to_tensors(values: Iterable[Any], title: str) -> list[Tensor]:
         known = known or x.dtype
         if x.dtype is not known:
             raise errors.InvalidArgumentError(
-                f"cannot compute {title} as input #{i}(zero-based) was expected to be a {known.kernel_name()} tensor "
-                f"but is a {x.dtype.kernel_name()} tensor [Op:{title}]. Use tf.cast(x, ...) to make them agree"
+                f"{wrong_input(title, i, known, x.dtype)}. {how_to_agree(known, x.dtype)}"
             )
         tensors.append(x)
     return tensors
@@ -454,10 +475,12 @@ def _unsupported(value: object) -> Exception:
 
 
 def _inconvertible(value: object, dtype: DType) -> Exception:
-    return TypeError(
-        f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name()}. Use tf.cast, or write the numbers as "
-        f"values of {dtype.name}"
-    )
+    advice = f"Use tf.cast, or write the numbers as values of {dtype.name}"
+    if dtype.kind == dtypes.STRING:
+        advice = "Use tf.strings.as_string(x), or tf.strings.to_number(text) for the number in a text"
+    elif isinstance(value, str | bytes):
+        advice = "Use tf.strings.to_number(text)"
+    return TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name()}. {advice}")
 
 
 def _mixed(value: object) -> Exception:

@@ -19,11 +19,11 @@ from ...backends.arrays import repeat_short_rows
 from ...backends.torch.host_kernels import KERNELS
 from ...core import dtypes, errors, modes
 from ...core.dtypes import DType
-from ...core.extension_points import foreign_operands, operator_fallback, report_escape
+from ...core.extension_points import foreign_operands, operator_fallback, public_names, report_escape
 from ...core.scopes import carried
 from ...core.tensor import Tensor, is_tensor_like, number, placed, wrap
 from ...core.tracebacks import hide_frames
-from .convert import read_both, readable
+from .convert import how_to_agree, read_both, readable, wrong_input
 from .namespace import ops
 from .protocols import OpLike, Outputs, Tracers, VariableLike
 from .protocols import Recorder as Recorder
@@ -358,30 +358,38 @@ def failure(op: OpLike, shapes: Iterable[tuple[int, ...]], error: Exception) -> 
     if no_broadcast:
         given = " vs. ".join(f"[{','.join(map(str, shape))}]" for shape in operands)  # TensorFlow's form
         found = kind(
-            f"Incompatible shapes: {given} [Op:{op.title}]. Shapes must be equal, or 1, in every dimension counted "
-            "from the last"
+            f"Incompatible shapes: {given} [Op:{node_type(op)}]. Shapes must be equal, or 1, in every dimension "
+            "counted from the last"
         )
     else:
-        found = kind(f"{error} [Op:{op.title}] with inputs of shapes {given}")
+        found = kind(f"{error} [Op:{node_type(op)}] with inputs of shapes {given}")
     return found.about(*operands)
+
+
+def node_type(op: OpLike) -> str:
+    """Returns TensorFlow's name of an op in messages: `AddV2`."""
+    return str(public_names().node_type(op))
 
 
 def wrong_kind(op: Op, dtype: DType) -> Exception:
     """Returns the error for a dtype that the op does not support."""
     usual = [d for d in dtypes.ALL if not d.narrow or d is dtypes.bfloat16]
-    allowed = ", ".join(d.name for d in usual if d.kind & op.kinds)
+    allowed = [d for d in usual if d.kind & op.kinds]
+    if dtype.kind == dtypes.STRING:
+        advice = "Use tf.strings.to_number(text) first"
+    elif allowed[0].kind == dtypes.STRING:
+        advice = "Use tf.strings.as_string(x) first"
+    else:
+        advice = f"Use tf.cast(x, tf.{allowed[0].name}) first"
     return _misuse()(
-        f"Value for attr 'T' of {dtype.kernel_name()} is not in the list of allowed values: {allowed} "
-        f"[Op:{op.title}]. Use tf.cast(x, ...) first"
+        f"Value for attr 'T' of {dtype.kernel_name()} is not in the list of allowed values: "
+        f"{', '.join(d.name for d in allowed)} [Op:{node_type(op)}]. {advice}"
     )
 
 
 def mixed_dtypes(op: OpLike, position: int, expected: DType, given: DType) -> Exception:
     """Returns the error for inputs of different dtypes, which are never promoted."""
-    return _misuse()(
-        f"cannot compute {op.title} as input #{position}(zero-based) was expected to be a {expected.kernel_name()} "
-        f"tensor but is a {given.kernel_name()} tensor [Op:{op.title}]. Use tf.cast(x, ...) to make them agree"
-    )
+    return _misuse()(f"{wrong_input(node_type(op), position, expected, given)}. {how_to_agree(expected, given)}")
 
 
 def _misuse() -> type[Exception]:

@@ -17,7 +17,7 @@ from ...core.extension_points import graph_defs
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
 from ...core.tracebacks import hide_frames
-from ...engine.run.convert import to_tensor
+from ...engine.run.convert import to_tensor, wrong_input
 from ...state.specs import TensorSpec, TypeSpec, spec_of
 from ...state.variable import Variable
 from ..ir.dynamic_sizes import output_shapes
@@ -122,10 +122,7 @@ class ConcreteFunction:
                 dtype = _spec(spec).dtype
                 if x.dtype is not dtype:
                     name = self.name.decode()
-                    raise errors.InvalidArgumentError(
-                        f"cannot compute {name} as input #{i}(zero-based) was expected to be a {dtype.kernel_name()} "
-                        f"tensor but is a {x.dtype.kernel_name()} tensor [Op:{name}]"
-                    )
+                    raise errors.InvalidArgumentError(wrong_input(name, i, dtype, x.dtype))
             return self._concrete(plain, variables)
         except Exception as error:
             hide_frames(error)

@@ -162,7 +162,10 @@ def _normalised(key: Any) -> tuple[tuple[Any, ...], dict[int, Any]]:
     """Normalizes a key to Python integers; returns the indices and slices with symbolic values, by their position."""
     items = tuple(key) if isinstance(key, list | tuple) else (key,)
     if len(items) > 1 and isinstance(items[0], bool):
-        raise TypeError(f"Cannot convert {items[1]!r} to EagerTensor of dtype bool: a mask must be the whole key")
+        raise TypeError(
+            f"Cannot convert {items[1]!r} to EagerTensor of dtype bool: a mask must be the whole key, and a tensor or "
+            "an array. Use tf.boolean_mask(x, mask)"
+        )
     found: list[Any] = []
     moving: dict[int, Any] = {}
     for i, item in enumerate(items):
@@ -282,7 +285,10 @@ def _check(key: tuple[Any, ...], dims: tuple[int, ...]) -> None:
     if consumed and not dims:
         raise _invalid("Attempting to slice scalar input.", dims)
     if consumed > len(dims):
-        raise _invalid(f"Index out of range using input dim {len(dims)}; input has only {len(dims)} dims", dims)
+        raise _invalid(
+            f"Index out of range using input dim {len(dims)}; input has only {len(dims)} dims", dims,
+            ". Each number is the index of another axis, in x[[0, 1]], too. Use tf.gather(x, [0, 1]) to select rows",
+        )  # fmt: skip
     axis = 0
     for k in key:
         if k is Ellipsis:
@@ -296,5 +302,5 @@ def _check(key: tuple[Any, ...], dims: tuple[int, ...]) -> None:
             axis += 1
 
 
-def _invalid(text: str, dims: tuple[int, ...]) -> Exception:
-    return errors.InvalidArgumentError(f"{text} [Op:StridedSlice] on a tensor of shape {list(dims)}")
+def _invalid(text: str, dims: tuple[int, ...], advice: str = "") -> Exception:
+    return errors.InvalidArgumentError(f"{text} [Op:StridedSlice] on a tensor of shape {list(dims)}{advice}")

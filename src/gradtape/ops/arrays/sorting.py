@@ -142,7 +142,8 @@ top_k = opaque(
 
 def _extreme_position(xp, x, axis, dtype, name):
     if not x.shape[axis]:
-        raise InvalidArgumentError(f"Reduction axis {axis} is empty in shape {list(x.shape)} [Op:{name.capitalize()}]")
+        title = {"argmax": "ArgMax", "argmin": "ArgMin"}[name]
+        raise InvalidArgumentError(f"Reduction axis {axis} is empty in shape {list(x.shape)} [Op:{title}]")
     found = getattr(xp, name)(x, axis=axis)
     if kind_of(x) == "f":
         # NumPy's argmax and argmin select NaN over every number, TensorFlow's every number over NaN.

@@ -84,9 +84,15 @@ def _pair(target: Any, output: Any) -> tuple[Tensor, Tensor]:
     """Returns the output, and the target cast to its dtype; raises ValueError if the shapes differ."""
     x, labels = convert_to_tensor(output), convert_to_tensor(target)
     if labels.dims != x.dims:
+        advice = ""
+        if x.dims and x.dims[-1] > 1 and labels.dims in (x.dims[:-1], (*x.dims[:-1], 1)):
+            advice = (
+                f". The labels have rank {len(labels.dims)} and no axis of {x.dims[-1]} classes. Use "
+                "tf.keras.losses.SparseCategoricalCrossentropy for labels that are class numbers"
+            )
         raise ValueError(
             "Arguments `target` and `output` must have the same shape. Received: "
-            f"target.shape={labels.dims}, output.shape={x.dims}"
+            f"target.shape={labels.dims}, output.shape={x.dims}{advice}"
         )
     return x, cast(labels, x.dtype)
 
@@ -109,9 +115,15 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     axis = axis % len(x.dims)
     x, from_logits = _logits(x, from_logits, softmax, "sparse_categorical_crossentropy")
     if labels.dims != x.dims[:-1]:
+        advice = ""
+        if labels.dims == x.dims:
+            advice = (
+                f". The labels have rank {len(labels.dims)} like the output, and class numbers have one axis less. Use "
+                "tf.keras.losses.CategoricalCrossentropy for one-hot labels"
+            )
         raise ValueError(
             "Arguments `target` and `output` must have the same shape up until the last dimension: "
-            f"target.shape={labels.dims}, output.shape={x.dims}"
+            f"target.shape={labels.dims}, output.shape={x.dims}{advice}"
         )
     if axis != len(x.dims) - 1:
         hot = one_hot(labels, x.dims[axis], axis=axis, dtype=x.dtype.name)
