@@ -374,7 +374,7 @@ def test_strings_are_refused_in_words():
 def test_without_jax_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     builder = Builder()
-    with pytest.raises(ImportError, match=r"pip install 'gradtape\[xla\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'jax>=0.8'"):
         compile_graph(builder.graph(builder.input(np.float32(1.0))))
 
 
