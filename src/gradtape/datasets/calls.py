@@ -19,7 +19,7 @@ from ..core import dtypes, modes
 from ..core.scopes import holding
 from ..core.tensor import Tensor
 from ..engine.run import dispatch
-from ..engine.run.randomness import State, Streams, current_streams, drawing_from, state
+from ..engine.run.randomness import OpSeed, State, Streams, current_streams, drawing_from, state
 from .structure import as_leaf, as_result, copy_for_reader
 
 
@@ -40,7 +40,7 @@ class FunctionStreams(Streams):
         self._without_seed += 1
         return self._without_seed - 1
 
-    def take(self, kind: Any, op_seed: int | None, blocks: int) -> State:
+    def take(self, kind: Any, op_seed: OpSeed, blocks: int) -> State:
         """Returns the next state of the current op."""
         with self.lock:
             seeds = self.seeds_of_op(op_seed)
