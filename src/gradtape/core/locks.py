@@ -1,14 +1,41 @@
 """Locks that a forked child finds free although another thread of the parent, which the child lacks, held them.
 
 What such a lock guards must be valid at every moment, since the other thread does not complete its update either.
+Build locks also guard work that takes long and that one thread should do for all: traces and compilations.
 """
 
 from __future__ import annotations
 
+import functools
 import os
+import sys
 import threading
-from typing import Any
+from collections.abc import Callable
+from contextlib import suppress
+from copy import copy
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
+
+if TYPE_CHECKING or sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+
+    class cached_property:
+        """`functools.cached_property` as of Python 3.12: without a lock, which a fork would leave locked."""
+
+        def __init__(self, compute: Callable[[Any], Any]) -> None:
+            self.compute, self.name = compute, compute.__name__
+            functools.update_wrapper(self, compute)
+
+        def __set_name__(self, owner: type, name: str) -> None:
+            self.name = name
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            value = vars(instance)[self.name] = self.compute(instance)
+            return value
+
 
 _locks: WeakSet[Any] = WeakSet()
 
@@ -43,10 +70,111 @@ class CopyableLock:
         return CopyableLock, ()
 
 
+class BuildLock:
+    """A reentrant lock around what several threads would otherwise build at once, such as a trace or a program.
+
+    It never deadlocks with other locks of its kind. A thread that would wait for itself, by way of threads that wait
+    for it, enters without the lock: building twice is correct, only slower. Each copy of a lock is a lock of its own.
+    """
+
+    def __init__(self) -> None:
+        self._owner: int | None = None
+        self._depth = 0  # how often the owner has entered
+        self._guests: list[int] = []  # threads that entered without the lock
+        _build_locks.add(self)
+
+    def __reduce__(self) -> Any:
+        return BuildLock, ()
+
+    def __enter__(self) -> None:
+        me = threading.get_ident()
+        with _builds.changed:
+            if self._waits_for(me):
+                self._guests.append(me)
+                return
+            _builds.waiting[me] = self
+            try:
+                while self._owner not in (None, me):
+                    _builds.changed.wait()
+            finally:
+                del _builds.waiting[me]
+            self._owner = me
+            self._depth += 1
+
+    def _waits_for(self, me: int) -> bool:
+        """Whether the owner, another thread, waits for a lock of this thread, directly or by way of other threads."""
+        lock: BuildLock | None = self
+        owner = None
+        while lock is not None and lock._owner is not None and lock._owner != owner:
+            owner = lock._owner
+            lock = _builds.waiting.get(owner)
+            if owner == me:
+                return self._owner != me
+        return False
+
+    def __exit__(self, *_: object) -> None:
+        me = threading.get_ident()
+        with _builds.changed:
+            if me in self._guests:
+                self._guests.remove(me)
+                return
+            self._depth -= 1
+            if not self._depth:
+                self._owner = None
+                _builds.changed.notify_all()
+
+
+class SharedAttempt:
+    """A context in which one thread at a time builds something; threads that wait share the outcome.
+
+    If the attempt fails for which a thread has waited, the thread gets a copy of the error instead of its own attempt.
+    """
+
+    def __init__(self) -> None:
+        self._lock = BuildLock()
+        self._failures = 0
+        self._error: BaseException | None = None
+
+    def __reduce__(self) -> Any:
+        return SharedAttempt, ()
+
+    def __enter__(self) -> None:
+        failures = self._failures
+        self._lock.__enter__()
+        if self._failures != failures and self._error is not None:
+            error = copy(self._error)
+            self._lock.__exit__()
+            raise error
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception):  # an interrupt is for one thread
+            self._failures += 1
+            with suppress(Exception):  # not every class of users can be copied
+                self._error = copy(error)
+        self._lock.__exit__()
+
+
+class _Builds:
+    """What the build locks of the process share."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition(threading.RLock())
+        self.waiting: dict[int, BuildLock] = {}  # the lock for which a thread waits
+
+
+_build_locks: WeakSet[BuildLock] = WeakSet()
+_builds = _Builds()
+
+
 def _release_in_child() -> None:
     for lock in _locks:
         if not (hasattr(lock, "_is_owned") and lock._is_owned()):
             lock._at_fork_reinit()  # as the locks of `threading` and `logging`
+    me = threading.get_ident()  # the same as in the parent
+    _builds.__init__()  # type: ignore[misc]
+    for build in _build_locks:
+        if build._owner != me:
+            build._owner, build._depth = None, 0
 
 
 if hasattr(os, "register_at_fork"):

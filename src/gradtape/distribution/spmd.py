@@ -13,12 +13,12 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from functools import cached_property
 from typing import Any
 
 from ..core import nest
 from ..core.composites import CompositeTensor
 from ..core.errors import FailedPreconditionError
+from ..core.locks import cached_property
 from ..core.scopes import holding
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor, wrap

@@ -37,7 +37,8 @@ class WrappedFunction:
 
         call.__name__ = call.__qualname__ = str(name or getattr(fn, "__name__", "wrapped_function"))
         self._function = Function(call, input_signature=specs, autograph=False, graph_view=FUNCTION_VIEW)
-        self._function._called = True  # its variables exist outside of the trace: it is traced once, as in TensorFlow
+        # Its variables exist outside of the trace: it is traced once, as in TensorFlow.
+        self._function._first_call.is_over = True
         self._concrete: ConcreteFunction = self._function.get_concrete_function()
 
     def _run(self, args: Any) -> Any:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any
 
 from ...core import errors
+from ...core.locks import cached_property
 from ...core.protos.generated import message_class
 from ...core.protos.records import encoded
 from ...core.shapes import TensorShape

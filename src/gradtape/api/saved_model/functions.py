@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...core import nest
 from ...core.dtypes import DType, resource
+from ...core.locks import cached_property
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...graph.function.concrete_function import ConcreteFunction

@@ -9,11 +9,12 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType
+from ...core.locks import cached_property
 from ...core.protos.records import Record
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from ...core import errors
 from ...core.dtypes import DType
+from ...core.locks import cached_property
 from ...core.protos.records import Record
 from ..catalogue.definitions import Argument, Definition, definition_of
 from ..io.tensors import parsed

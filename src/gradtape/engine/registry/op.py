@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from ...backends.torch.host_kernels import KERNELS, VJPS, WITH_RESIDUALS, HostKe
 from ...backends.torch.library import IS_ENABLED, IS_INSTALLED
 from ...core import dtypes, modes
 from ...core.dtypes import DType
+from ...core.locks import cached_property
 from ...core.tensor import Tensor, is_tensor_like
 from ..run import dispatch
 from ..run.convert import to_tensor

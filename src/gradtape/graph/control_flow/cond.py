@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...core import errors, nest
 from ...core.dtypes import zero_array
+from ...core.locks import cached_property
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import materialize
 from ...engine.registry.op import Unregistered

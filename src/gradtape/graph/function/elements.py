@@ -327,15 +327,16 @@ class CacheByElements(TraceCache):
             inputs += element.tensors
         node.prefer(None)
         node.insert(0, variant)
+        self._stored += 1
         return inputs
 
-    def _trace_and_run(
+    def _traced_run(
         self, variants: Any, tensors: Tensors, variables: Sequence[Variable], may_make_variables: bool,
         performed: EffectRecording, has_run: bool,
-    ) -> Any:  # fmt: skip
+    ) -> tuple[bool, Callable[[], Any]]:  # fmt: skip
         if _active.supply.has_ended:  # run as far as the elements suffice
-            return self._run_eagerly(tensors, variables, performed)
-        return super()._trace_and_run(variants, tensors, variables, may_make_variables, performed, has_run)
+            return False, functools.partial(self._run_eagerly, tensors, variables, performed)
+        return super()._traced_run(variants, tensors, variables, may_make_variables, performed, has_run)
 
     def traced(self, *arguments: Any) -> Any:
         try:

@@ -19,7 +19,7 @@ from ...core.budgets import in_force, parse_budget
 from ...core.dtypes import DType
 from ...core.errors import NeedsExamples
 from ...core.extension_points import convert_function
-from ...core.locks import CopyableLock
+from ...core.locks import CopyableLock, cached_property
 from ...core.scopes import holding
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
@@ -47,7 +47,7 @@ from .signature import (
     without_tensors,
 )
 from .specialization import Specialization
-from .trace_cache import TraceCache
+from .trace_cache import FirstCall, TraceCache
 
 logger = logging.getLogger("gradtape")
 
@@ -109,8 +109,8 @@ class Function:
         self._found: dict[Any, tuple[TraceCache, list[Specialization]]] = {}  # by the exact key of a call
         self._methods: dict[int, tuple[weakref.ref[Any], Function]] = {}
         self._elsewhere: dict[Any, Function] = {}  # by `thread.replica_context` and the memory budget in force
-        self._called = False
-        self._lock = CopyableLock()  # for what calls share, and for the first one
+        self._first_call = FirstCall()
+        self._lock = CopyableLock()  # for what calls share
         self._of_elements: FunctionOfElements | None = None  # for calls with iterators of datasets
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
@@ -125,7 +125,7 @@ class Function:
             if not hasattr(self, name):  # attributes of a function or of a callable object
                 setattr(self, name, value)
 
-    @functools.cached_property
+    @cached_property
     def _parameters(self) -> Parameters:
         return Parameters(self._function, self.input_signature, 0 if self._instance is None else 1)
 
@@ -138,7 +138,7 @@ class Function:
 
     _python_function = python_function  # the name by which libraries read it
 
-    @functools.cached_property
+    @cached_property
     def _converted(self) -> Callable[..., Any]:
         """The Python function with AutoGraph's conversion of control flow applied."""
         autograph, _, _, features, *_ = self._options
@@ -178,12 +178,7 @@ class Function:
             concrete, variants = found
             if variables:
                 variants = concrete.variants_for(tensors, variables)
-            if self._called:
-                result = concrete.run(variants, tensors, variables, False)
-            else:
-                with self._lock:  # only the first call creates variables; further threads wait for it
-                    result = concrete.run(variants, tensors, variables, not self._called)
-                    self._called = True
+            result = concrete.run(variants, tensors, variables, not self._first_call.is_over)
             if modes.active:
                 concrete.report_call(variants, tensors, result)
                 modes.function_called(self, args, kwargs, result)
@@ -289,7 +284,7 @@ class Function:
                 raise errors.OutOfRangeError("End of sequence") from end
 
         around = functools.partial(_tensors_around, self._function, instance)
-        return self._options[6](self.name, names, around, call, eager, self._jit, self._options[4])
+        return self._options[6](self.name, names, around, call, eager, self._jit, self._options[4], self._first_call)
 
     def _call_with_structures(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
         """Return a callable that packs tensors and variables back into the structure of the arguments and calls."""
@@ -382,15 +377,16 @@ class Function:
                 "the graph takes are known at each call only. Call the function itself with the iterator"
             ) from None
         self._calls.count += 1
-        concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
-        if concrete is None:
-            concrete = self._new(key, args, kwargs)
-        if concrete.public is None or not concrete.public.is_named_as(args, kwargs):
-            concrete.public = ConcreteFunction(
-                concrete, self._parameters, args, kwargs, not self._called, self._options[5]
-            )
-            self._called = True
-        return concrete.public
+        with self._first_call.lock:
+            concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
+            if concrete is None:
+                concrete = self._new(key, args, kwargs)
+            if concrete.public is None or not concrete.public.is_named_as(args, kwargs):
+                concrete.public = ConcreteFunction(
+                    concrete, self._parameters, args, kwargs, not self._first_call.is_over, self._options[5]
+                )
+                self._first_call.is_over = True
+            return concrete.public
 
     @property
     def _concrete_variable_creation_fn(self) -> ConcreteFunction | None:

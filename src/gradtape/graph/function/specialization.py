@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from functools import cached_property
 from typing import Any
 
 from numpy import ndarray
@@ -12,6 +11,7 @@ from numpy import ndarray
 from ...backends.arrays import ArrayModule
 from ...core import modes, nest
 from ...core.dtypes import DType
+from ...core.locks import SharedAttempt, cached_property
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor, on_device, send_to_device
 from ...engine.registry.op import Unregistered
@@ -151,6 +151,7 @@ class Specialization:
         # By (wanted, budget, device): the derivative with its programs; None if XLA cannot run it on the device.
         self._derivatives: dict[Any, tuple[Derivative | BudgetedDerivative, Any, Any] | None] = {}
         self._opened: dict[tuple[Value, ...], Specialization] = {}
+        self._building = SharedAttempt()  # of programs
 
     @property
     def is_unseen(self) -> bool:
@@ -201,8 +202,10 @@ class Specialization:
         """Return the program that XLA runs on the device, compiled now or in the next run, or None."""
         if self._waits():
             return None
-        self._device_program = self._compiled(self.graph) if self.compiles(module) else None
-        return self._device_program
+        with self._building:
+            if self._device_program is _UNDECIDED:
+                self._device_program = self._compiled(self.graph) if self.compiles(module) else None
+            return self._device_program
 
     def _waits(self) -> bool:
         """Whether this run on a device should not compile the graph yet."""
@@ -300,6 +303,13 @@ class Specialization:
         found = self._derivatives.get((wanted, budget, module), _UNDECIDED)
         if found is not _UNDECIDED:
             return found  # type: ignore[return-value]
+        with self._building:
+            found = self._derivatives.get((wanted, budget, module), _UNDECIDED)
+            return self._new_derivative(inputs, wanted, budget, module) if found is _UNDECIDED else found  # type: ignore[return-value]
+
+    def _new_derivative(
+        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...], budget: Budget, module: ArrayModule | None
+    ) -> tuple[Derivative | BudgetedDerivative, Any, Any] | None:
         by_xla = self.compiles(module)
         plain = [lazy_copy(x) if type(x) is DeviceTensor else wrap(x.array, x.dtype) for x in inputs]
         derivative = Derivative(
@@ -336,8 +346,13 @@ class Specialization:
 
     @cached_property
     def _program(self) -> Any:
-        compiled = self._compiled(self.graph) if self.compiles(None) else None
-        return program_of(self.graph, False, self.budget) if compiled is None else compiled
+        with self._building:
+            if "_program" in vars(self):  # by another thread
+                return vars(self)["_program"]
+            compiled = self._compiled(self.graph) if self.compiles(None) else None
+            program = program_of(self.graph, False, self.budget) if compiled is None else compiled
+            vars(self)["_program"] = program
+            return program
 
     @cached_property
     def _used(self) -> Graph:

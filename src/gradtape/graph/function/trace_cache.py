@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from ...core import modes
 from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
+from ...core.locks import BuildLock
 from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
@@ -48,14 +50,24 @@ _OUTDATED = object()  # in place of results: another thread changed a variable w
 MOST_VARIANTS = 8  # after this many traces for different values of the same tensors, a function runs eagerly
 
 
+class FirstCall:
+    """Whether a function has been called: only its first call creates variables. All of its trace caches share it."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+        self.lock = BuildLock()  # one thread traces the function at a time
+
+
 class TraceCache:
     """The specializations of a function for one signature, by tensor shapes and by the identity of its variables."""
 
     def __init__(
         self, name: str, names: Sequence[str], around: Callable[[], Tensors], call: Callable[..., Any],
-        eager: Callable[..., Any], jit: JitPolicy, budget: Budget = None,
+        eager: Callable[..., Any], jit: JitPolicy, budget: Budget = None, first_call: FirstCall | None = None,
     ) -> None:  # fmt: skip
         self.name = name
+        self._first_call = FirstCall() if first_call is None else first_call
+        self._stored = 0  # how many specializations have been stored so far
         # Returns example arguments, positional and keyword, with specs for tensors.
         self.arguments: Callable[[], tuple[Any, Any]] = lambda: ((), {})
         self._names = names  # of the parameters that hold the tensors
@@ -138,6 +150,7 @@ class TraceCache:
         """
         if self._runs_eagerly:
             return self._run_eagerly(tensors, variables, done)
+        stored = self._stored
         for choices, inputs in self._candidates(variants, tensors):
             for i, variant in enumerate(choices[first:], first):
                 try:
@@ -155,7 +168,20 @@ class TraceCache:
         if self._is_full(variants):
             why = "it depends on the values of its tensors in too many ways"
             return self._from_now_on_eagerly(tensors, variables, why, done)
-        return self._trace_and_run(variants, tensors, variables, may_make_variables, done, has_run)
+        first_call = self._first_call
+        with first_call.lock:
+            run: Callable[[], Any]
+            if self._stored != stored or self._runs_eagerly:
+                run = partial(self._run_another, variants, 0, tensors, variables, False, done)
+            else:
+                may_make_variables = may_make_variables and not first_call.is_over
+                is_graph, run = self._traced_run(variants, tensors, variables, may_make_variables, done, has_run)
+                if not is_graph and not first_call.is_over:  # the run creates variables
+                    result = run()
+                    first_call.is_over = True
+                    return result
+                first_call.is_over = True
+        return run()
 
     def _candidates(
         self, variants: list[Specialization], tensors: Tensors
@@ -172,6 +198,7 @@ class TraceCache:
     ) -> Tensors:
         """Store a new specialization as the first that calls try; return the inputs of its graph for this call."""
         variants.insert(0, variant)
+        self._stored += 1
         return tensors
 
     def _run(self, variant: Specialization, tensors: Tensors) -> list[Tensor]:
@@ -203,11 +230,14 @@ class TraceCache:
         traced.check_scope(tensors)
         return variant.replayed(tensors)
 
-    def _trace_and_run(
+    def _traced_run(
         self, variants: list[Specialization], tensors: Tensors, variables: Sequence[Any],
         may_make_variables: bool, performed: EffectRecording, has_run: bool,
-    ) -> Any:  # fmt: skip
-        """Trace a specialization and run it; the effects in `performed` are replayed."""
+    ) -> tuple[bool, Callable[[], Any]]:  # fmt: skip
+        """Trace and store a specialization; return whether there is one, and a thunk that completes the call.
+
+        The effects in `performed` are replayed.
+        """
         traced.check_scope(tensors)
         positions = {key: stream.position for key, stream in self._streams.items()}
         if dispatch.thread.trace is None and isinstance(dispatch.thread.recorder, Log):
@@ -220,32 +250,35 @@ class TraceCache:
                 with replaying_all_but_draws(done), recording() as done:
                     variant, results, _ = self.traced(tensors, variables, False)
         except (traced.InlineIntoCaller, traced.EndOfElements):
-            return self._run_eagerly(tensors, variables, done)
+            return False, partial(self._run_eagerly, tensors, variables, done)
         except (traced.Untraceable, Changed) as reason:
             why = str(reason) or "a loop in it depends on values"
-            return self._from_now_on_eagerly(tensors, variables, why, done)
+            return False, partial(self._from_now_on_eagerly, tensors, variables, why, done)
         except BaseException as error:
             self._draw_from(positions)
             if not isinstance(error, traced.DelegatedToRunner) or dispatch.thread.trace is not None:
                 raise
             self._drop_graphs()
             self.eager, self._eager = self._eager, error.runner(self)
-            return self._run_eagerly(tensors, variables, done)
+            return False, partial(self._run_eagerly, tensors, variables, done)
         inputs = self._store(variants, variant, tensors)
         variant.runs_as_traced = results is None and variant.budget is not None and not variant.jit.requested
         here = variant.home is None and all(type(x) is Tensor for x in inputs)
-        if results is not None and here and dispatch.unrecorded() and not has_run:
-            found = results()
-            if found is not _OUTDATED:
+        is_result = results is not None and here and dispatch.unrecorded() and not has_run
+
+        def run() -> Any:
+            if is_result and (found := results()) is not _OUTDATED:
                 return found
-        self._draw_from(positions)  # the compiled graph draws again what the trace drew
-        try:
-            with replaying(done):
-                return variant.packed(self._run(variant, inputs))
-        except Changed:  # by another thread; or the guarded numbers of NumPy and XLA differ
-            return self._run_another(variants, 1, tensors, variables, False, done)
-        except traced.Untraceable as reason:
-            return self._from_now_on_eagerly(tensors, variables, str(reason), done)
+            self._draw_from(positions)  # the compiled graph draws again what the trace drew
+            try:
+                with replaying(done):
+                    return variant.packed(self._run(variant, inputs))
+            except Changed:  # by another thread; or the guarded numbers of NumPy and XLA differ
+                return self._run_another(variants, 1, tensors, variables, False, done)
+            except traced.Untraceable as reason:
+                return self._from_now_on_eagerly(tensors, variables, str(reason), done)
+
+        return True, run
 
     def _draw_from(self, positions: dict[Any, int]) -> None:
         for key, stream in self._streams.items():

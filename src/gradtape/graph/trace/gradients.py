@@ -7,10 +7,10 @@ their existing places in it, so that only the backward pass adds nodes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from ...core import modes, nest
+from ...core.locks import cached_property
 from ...core.tensor import Tensor
 from ...engine.derivatives.jacobians import jacobians
 from ...engine.registry.devices import REAL

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from types import FrameType
 from typing import Any, NamedTuple
 
+from ...core.locks import cached_property
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import entry
 from ...engine.tape.log import Log, positions_in

@@ -12,12 +12,12 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cached_property
 from typing import Any, TextIO
 
 import numpy as np
 
 from ...core import modes
+from ...core.locks import cached_property
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL

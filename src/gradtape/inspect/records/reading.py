@@ -9,13 +9,13 @@ from __future__ import annotations
 import linecache
 import os
 from collections.abc import Hashable, Iterable, Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ...core import nest
 from ...core.composites import tensors_for_gradients
+from ...core.locks import cached_property
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import materialize, zeros
 from ...engine.registry.devices import REAL

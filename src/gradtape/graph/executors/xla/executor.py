@@ -21,6 +21,7 @@ from numpy import asarray
 from ....core import devices
 from ....core.errors import ResourceExhaustedError
 from ....core.extras import install_command
+from ....core.locks import SharedAttempt
 from ....engine.run.progress import reporting
 from ....state.storage import take_all, take_xla, updating
 from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying, undoing_draws
@@ -94,13 +95,14 @@ class XlaProgram:
         self._outputs = len(graph.outputs)
         self._placement = placement_of(graph) if placement is None else placement
         self._compiled: _Compiled | None = None  # replaced atomically: other threads may be running the program
+        self._compiling = SharedAttempt()
         self.on_host: Sequence[str] = ()
         self.peak: int | None = None
 
     def prepare(self) -> None:
         """Compile the program now, instead of in its first run."""
         check_process()
-        self._compile(self._placement)
+        self._compile_once()
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """Run the graph and commit its updates."""
@@ -111,7 +113,7 @@ class XlaProgram:
         check_process()
         compiled = self._compiled
         if compiled is None:
-            compiled = self._compile(self._placement)
+            compiled = self._compile_once()
         try:
             if compiled.alone:
                 return compiled.call(*arrays)
@@ -225,6 +227,11 @@ class XlaProgram:
             raise Changed
         end = self._outputs + len(self._updated)
         return flat[: self._outputs], flat[self._outputs : end]
+
+    def _compile_once(self) -> _Compiled:
+        """Compile the program unless another thread has, or is just compiling it: then wait for the outcome."""
+        with self._compiling:
+            return self._compiled or self._compile(self._placement)
 
     def _compile(self, placement: Placement | None) -> _Compiled:
         import jax

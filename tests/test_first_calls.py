@@ -1,0 +1,186 @@
+"""First calls from several threads: one trace and one compilation per signature, no deadlock, one variable."""
+
+import copy
+import pickle
+import random
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+import pytest
+
+import gradtape as tf
+from gradtape.core.locks import BuildLock, SharedAttempt
+from gradtape.graph.executors.xla import executor
+
+THREADS = 8
+
+
+def all_at_once(*calls):
+    """The results of calls that start together, each in a thread of its own; fails if they do not end."""
+    start = threading.Barrier(len(calls))
+
+    def run(call):
+        start.wait()
+        return call()
+
+    pool = ThreadPoolExecutor(len(calls))
+    try:
+        return [future.result(timeout=100) for future in [pool.submit(run, call) for call in calls]]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+@pytest.fixture
+def compilations(monkeypatch):
+    """Counts compilations, and makes each take a moment."""
+    count = Counter()
+    built = executor.XlaProgram._built
+
+    def counted(self, *arguments):
+        count[self.graph.name] += 1
+        time.sleep(0.05)
+        return built(self, *arguments)
+
+    monkeypatch.setattr(executor.XlaProgram, "_built", counted)
+    return count
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("watch", [False, True])
+def test_a_signature_is_traced_and_compiled_once(jit_compile, watch, compilations, quick_xla):
+    traces = []
+
+    @tf.function(jit_compile=jit_compile)
+    def f(x):
+        traces.append(x.shape)
+        time.sleep(0.02)
+        return tf.reduce_sum(tf.tanh(x) * x)
+
+    def call(x):
+        with tf.GradientTape() as tape:
+            if watch:
+                tape.watch(x)
+            y = f(x)
+        return tape.gradient(y, x) if watch else y
+
+    for size in (2, 3):  # the second signature is no first call of the function
+        x = tf.random.normal([size])
+        results = all_at_once(*[partial(call, x)] * THREADS)
+        assert traces == [(n,) for n in range(2, size + 1)]
+        assert all(np.array_equal(result, results[0]) for result in results)
+    assert sum(compilations.values()) == jit_compile * (2 + 2 * watch)  # forward and backward
+
+
+def test_functions_that_call_each_other_do_not_deadlock():
+    @tf.function
+    def even(x, depth):
+        time.sleep(0.01)
+        return odd(x, depth - 1) + 1.0 if depth else x
+
+    @tf.function
+    def odd(x, depth):
+        time.sleep(0.01)
+        return even(x, depth - 1) * 2.0 if depth else -x
+
+    x = tf.constant(1.0)
+    calls = [lambda: even(x, 4), lambda: odd(x, 4)] * 4
+    assert [float(y) for y in all_at_once(*calls)] == [7.0, 2.0] * 4
+
+
+def test_the_first_calls_of_signatures_create_one_variable():
+    class Counter(tf.Module):
+        count = None
+
+        @tf.function
+        def __call__(self, x):
+            if self.count is None:
+                time.sleep(0.02)
+                self.count = tf.Variable(0.0)
+            self.count.assign_add(tf.reduce_sum(x))
+            return self.count
+
+    counter = Counter()
+    all_at_once(*[lambda n=n: counter(tf.ones([n % 3 + 1])) for n in range(9)])
+    assert float(counter.count) == 18.0
+
+
+def test_who_waits_for_a_compilation_that_fails_gets_its_error(monkeypatch, quick_xla):
+    attempts = []
+
+    def fails(self, *arguments):
+        attempts.append(self)
+        time.sleep(0.2)
+        raise RuntimeError(f"failed in attempt {len(attempts)}")
+
+    monkeypatch.setattr(executor.XlaProgram, "_built", fails)
+    f = tf.function(lambda x: x + 1.0, jit_compile=True)
+    f.get_concrete_function(tf.TensorSpec([], tf.float32))
+
+    def message():
+        with pytest.raises(RuntimeError) as failed:
+            f(tf.constant(1.0))
+        return str(failed.value)
+
+    messages = Counter(all_at_once(*[message] * THREADS))
+    assert sum(messages.values()) == THREADS and len(attempts) == len(messages) <= 2
+
+
+def test_an_error_or_interrupt_while_tracing_leaves_the_function_to_others():
+    failures = iter([ValueError, KeyboardInterrupt])
+
+    @tf.function
+    def f(x):
+        if (failure := next(failures, None)) is not None:
+            time.sleep(0.02)
+            raise failure("once")
+        return x + 1.0
+
+    def call():
+        try:
+            return float(f(tf.constant(1.0)))
+        except (ValueError, KeyboardInterrupt) as error:
+            return type(error).__name__
+
+    assert Counter(all_at_once(*[call] * THREADS)) == {2.0: THREADS - 2, "ValueError": 1, "KeyboardInterrupt": 1}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_locks_exclude_each_other_and_never_deadlock(seed):
+    """Threads take random locks, nested and repeatedly; the slow reference is a list of who is inside."""
+    locks = [BuildLock() for _ in range(4)]
+    inside = [[] for _ in locks]
+    guests = []
+
+    def enter(chance, depth):
+        number = chance.randrange(len(locks))
+        me = threading.get_ident()
+        with locks[number]:
+            others = {thread for thread in inside[number] if thread != me}
+            if others:  # without the lock: it would have waited for itself
+                guests.append(others)
+                assert me in locks[number]._guests
+            inside[number].append(me)
+            time.sleep(chance.random() / 2000)
+            if depth and chance.random() < 0.8:
+                enter(chance, depth - 1)
+            inside[number].remove(me)
+
+    def work(number):
+        chance = random.Random(f"{seed} {number}")
+        for _ in range(20):
+            enter(chance, 3)
+
+    all_at_once(*[lambda n=n: work(n) for n in range(6)])
+    assert not any(inside) and not any(lock._guests or lock._owner for lock in locks)
+
+
+def test_locks_are_copied_and_pickled_as_new_ones():
+    for lock in (BuildLock(), SharedAttempt()):
+        with lock:
+            for other in (copy.copy(lock), copy.deepcopy(lock), pickle.loads(pickle.dumps(lock))):
+                assert type(other) is type(lock) and other is not lock
+                all_at_once(lambda other=other: other.__enter__())
