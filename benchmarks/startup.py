@@ -3,13 +3,13 @@
     python benchmarks/startup.py [--rounds N] [--tensorflow PYTHON]
 
 Each figure is the median CPU time (user and system, of all threads) of fresh processes, which take turns; Python's own
-start is in it. The programs run twice:
+start is in it. The programs run in three ways:
 
 - with bytecode: everything has been imported before, and Python has stored its bytecode;
-- without bytecode: NumPy and the standard library have theirs and gradtape has none, as in a checkout that cannot be
-  written, or where the environment forbids Python to write bytecode.
+- without gradtape's bytecode, as in a checkout that cannot be written: NumPy and the standard library have theirs;
+- without any bytecode, where the environment forbids Python to write it.
 
-`--tensorflow` names the Python interpreter of an environment with TensorFlow; `import tensorflow` joins the first kind.
+`--tensorflow` names the Python interpreter of an environment with TensorFlow; `import tensorflow` joins the first way.
 """
 
 from __future__ import annotations
@@ -33,6 +33,12 @@ with tf.GradientTape() as tape:
     y = x * x
 tape.gradient(y, x)
 """
+FIRST_LOSS = f"""{IMPORT}
+w = tf.Variable([[1.0], [2.0]])
+with tf.GradientTape() as tape:
+    loss = tf.reduce_mean(tf.square(tf.matmul(tf.constant([[3.0, 4.0]]), w)))
+w.assign_sub(0.1 * tape.gradient(loss, w))
+"""
 FIRST_FUNCTION = f"""{IMPORT}
 f = tf.function(lambda x: tf.reduce_sum(x * x))
 f(tf.constant([1.0, 2.0]))
@@ -43,6 +49,7 @@ PROGRAMS = {
     "import gradtape": IMPORT,
     "  and an op": FIRST_OP,
     "  and a tape's gradient": FIRST_GRADIENT,
+    "  and a step of gradient descent": FIRST_LOSS,
     "  and a function's first call": FIRST_FUNCTION,
 }
 TENSORFLOW = "import tensorflow"
@@ -72,7 +79,7 @@ def show(title: str, seconds: dict[str, float]) -> None:
     """Prints a table: each program's seconds, and how many times the seconds of `import numpy` that is."""
     print(f"{title}\n")
     for name, value in seconds.items():
-        print(f"    {name:32}{value:7.3f} s {value / seconds['import numpy']:7.2f} x import numpy")
+        print(f"    {name:34}{value:7.3f} s {value / seconds['import numpy']:7.2f} x import numpy")
     first = seconds["  and a function's first call"] - seconds["import gradtape"]
     print(f"\n    A function's first call takes {first:.2f} s by itself.")
     if TENSORFLOW in seconds:
@@ -100,8 +107,11 @@ def main() -> None:
         shutil.rmtree(removed.joinpath(*source.parts[1:]))
         read = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(stored)}
         show("With bytecode:", medians(options.rounds, read, options.tensorflow))
-        read["PYTHONPYCACHEPREFIX"] = str(removed)
-        show("Without bytecode of gradtape's files:", medians(options.rounds, read, None))
+        for title, prefix in {
+            "Without gradtape's bytecode, with NumPy's:": removed, "Without any bytecode:": Path(folder, "empty")
+        }.items():  # fmt: skip
+            read["PYTHONPYCACHEPREFIX"] = str(prefix)
+            show(title, medians(options.rounds, read, None))
 
 
 if __name__ == "__main__":

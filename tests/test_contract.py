@@ -314,6 +314,27 @@ def test_importing_gradtape_is_light():
     assert not set(printed.split()) & {"scipy", "keras", "jax", "cupy", "matplotlib", "tensorflow", "rich", "torch"}
 
 
+def test_a_first_step_imports_only_what_it_needs():
+    code = """
+import sys, gradtape as tf
+step = lambda x: tf.reduce_mean(tf.square(tf.matmul(x, w)))
+x, w = tf.ones([1, 2]), tf.Variable([[1.0], [2.0]])
+for choose in (lambda: step, lambda: tf.function(step)):
+    with tf.GradientTape() as tape:
+        loss = choose()(x)
+    w.assign_sub(tape.gradient(loss, w))
+    print(*sys.modules)
+"""
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    eager, traced = [set(line.split()) for line in printed.splitlines()]
+    rare = {
+        "gradtape.engine.derivatives", "gradtape.engine.memory", "gradtape.graph.executors.xla", "gradtape.ops.nn",
+        "gradtape.ops.random", "gradtape.state.ragged", "logging", "numpy.random", "tempfile",
+    }  # fmt: skip
+    assert not (eager | traced) & rare
+    assert not eager & {"gradtape.graph", "gradtape.engine.run.randomness", "gradtape.engine.tape.forward"}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs glibc")
 @pytest.mark.parametrize(
     ("chosen", "printed"), [({}, "imported mallopt recorded"), ({"GRADTAPE_MALLOC": "default"}, "imported recorded")]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.graph.executors.xla.executor import XlaProgram
+from gradtape.graph.executors.xla.executor import XlaProgram, compile_graph
 from gradtape.graph.executors.xla.standalone import NotCompilable
 from gradtape.graph.function import jit_policy
 
@@ -150,7 +150,7 @@ def test_a_standalone_program_says_what_it_cannot_do():
     graph = f.get_concrete_function(tf.constant([1.0, 1.0]))._traced().graph
     assert policy.compile_graph(graph) is None
     with pytest.raises(NotCompilable, match="the shape of Unique's result depends on values"):
-        jit_policy.compile_graph(graph, standalone=True).prepare()
+        compile_graph(graph, standalone=True).prepare()
 
 
 @pytest.mark.parametrize(

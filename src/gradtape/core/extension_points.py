@@ -60,8 +60,9 @@ foreign_arguments: ExtensionPoint[[Callable[..., Any], Sequence[Any], dict[str, 
 # `place_tensor(x)` moves a tensor created from a non-tensor value to its device; only GPU backends install it.
 place_tensor: ExtensionPoint[[Tensor], Tensor] = ExtensionPoint("place_tensor")
 
-# `load_ops()` imports every module that defines ops, so that any rule finds any op.
-load_ops: ExtensionPoint[[], None] = ExtensionPoint("load_ops")
+# `load_op(name)` imports modules that define ops until one has defined the op `name`, so that any rule finds any op; if
+# there is no such op, it imports all of them.
+load_op: ExtensionPoint[[str], None] = ExtensionPoint("load_op")
 
 # `add_custom_call(trace, inputs, outputs, rule)` adds a call with a custom gradient to the graph being traced. Returns
 # the outputs, whose gradients reach the inputs through the rule, and the node `(op, inputs, attributes)`.

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 
@@ -41,8 +41,8 @@ class Definition(NamedTuple):
 
 @cache
 def _lines() -> dict[str, str]:
-    text = files(__package__).joinpath("definitions.txt").read_text()
-    return {line.partition(" ")[0].rstrip("!"): line for line in text.splitlines()}
+    with open(os.path.join(os.path.dirname(__file__), "definitions.txt"), encoding="utf-8") as text:
+        return {line.partition(" ")[0].rstrip("!"): line for line in text.read().splitlines()}
 
 
 def recorded_ops() -> list[str]:

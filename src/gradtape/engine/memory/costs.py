@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from .spilling import SpilledFile, SpillFolder
+if TYPE_CHECKING:
+    from .spilling import SpilledFile, SpillFolder
 
 MAX_ANCESTORS = 64  # the most absent ancestors visited to estimate the cost of a block
 PRICE_HOLDS = 16  # choices for which the cost of a block stays cached, unless the block comes first

@@ -28,10 +28,10 @@ from ...core.tensor import Tensor, wrap
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.dispatch import tensor_like, thread
-from ..run.namespace import Namespace, raw
+from ..run.namespace import Namespace
 from ..run.protocols import Operand, OpLike
 from .formula import neutral, trace_formula
-from .op import Op, Unregistered, bind, registry, with_torch
+from .op import Op, Unregistered, bind, op_named, with_torch
 
 _new = object.__new__
 _KEPT = 256  # cached kernels per op, and cached numbers
@@ -242,7 +242,7 @@ def _record_move(x: Tensor, y: Tensor) -> Tensor:
     """Records `y`, a copy of `x` on another device, as its identity, so that gradients pass through."""
     recorder = thread.recorder
     if recorder is not None and x.tracer is not None:
-        recorder.record(registry["identity"], (x,), y, {})
+        recorder.record(op_named("identity"), (x,), y, {})
     return y
 
 
@@ -544,8 +544,7 @@ class DeviceOps:
         self.dtype_of = partial(dtype_on, module)
 
     def __getattr__(self, name: str) -> Any:
-        getattr(raw, name)  # loads the ops, or raises AttributeError
-        module, op = self._module, registry[name]
+        module, op = self._module, op_named(name)
 
         def call(*arrays: Any, **attrs: Any) -> Any:
             try:

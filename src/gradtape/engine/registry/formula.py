@@ -16,7 +16,7 @@ from ...backends.arrays import special
 from ...backends.numpy.blocks import SinglePass
 from ...backends.numpy.programs import SLOW_WITH_NUMBERS, ArrayStep, BlockProgram
 from ...backends.tuning import FEW
-from .op import bind, registry
+from .op import bind, op_named
 
 
 class NotAFormula(Exception):
@@ -46,9 +46,7 @@ class _Symbolic:
     """The namespace `m` for rules that run on symbols: the ops' kernels in their library-neutral form."""
 
     def __getattr__(self, name: str) -> Any:
-        if name not in registry:
-            raise AttributeError(name)
-        function = bind(registry[name].kernel, neutral)
+        function = bind(op_named(name).kernel, neutral)
         setattr(self, name, function)
         return function
 

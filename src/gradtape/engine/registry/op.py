@@ -303,6 +303,12 @@ def named_parameters(f: Callable[..., Any]) -> dict[str, bool]:
     return {name: name not in (function.__kwdefaults__ or ()) for name in names}
 
 
+def op_named(name: str) -> Op:
+    """Returns the op with this name; imports the module that defines it if that has not happened."""
+    getattr(raw, name)  # or raises AttributeError
+    return registry[name]
+
+
 def kernel_arguments(kernel: Any) -> tuple[str, ...]:
     """Returns the names of the tensor arguments of a kernel `f(xp, *arrays, *, attributes)`."""
     code = kernel.__code__

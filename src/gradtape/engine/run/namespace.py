@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.extension_points import load_ops
+from ...core.extension_points import load_op
 
 
 class Namespace:
     """A namespace of ops, as rules call them: `m.exp(x)`, `m.sum(x, axis=(0,))`.
 
-    The first lookup of a missing name imports all modules that define ops.
+    The lookup of a missing name imports modules that define ops until one of them has defined it.
     """
 
     is_bare = False  # whether ops run on bare arrays, so that nothing records them
 
     def __getattr__(self, name: str) -> Any:
-        load_ops()
+        load_op(name)
         if name in vars(self):
             return vars(self)[name]
         raise AttributeError(f"no op is named {name!r}; the ops are {', '.join(sorted(vars(self)))}")

@@ -8,7 +8,6 @@ a time; the line of the outer work shows what work inside it does.
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -63,6 +62,8 @@ class Progress:
                 _shown.release()
 
     def _refresh(self) -> None:
+        import shutil  # imported lazily: few programs take so long
+
         width = shutil.get_terminal_size().columns - 1
         while not self._ended.wait(_REFRESH_SECONDS):
             _write(_ERASE + self.line()[:width])

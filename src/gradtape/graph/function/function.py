@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-import logging
 import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from operator import is_
 from typing import Any
 
 import numpy as np
 
-from ...core import errors, modes, nest
+from ...core import errors, logger, modes, nest
 from ...core.budgets import in_force, parse_budget
 from ...core.dtypes import DType
 from ...core.errors import NeedsExamples
@@ -48,8 +46,6 @@ from .signature import (
 )
 from .specialization import Specialization
 from .trace_cache import FirstCall, TraceCache
-
-logger = logging.getLogger("gradtape")
 
 _MANY_TRACES = 5  # traces within the last `_LAST_CALLS` calls that trigger a retracing warning
 _LAST_CALLS = 10
@@ -407,6 +403,8 @@ class Function:
 
     def _repr_html_(self) -> str:
         """Returns what notebooks show: the signatures that the function was traced for, and the ops of each graph."""
+        from html import escape
+
         found = [concrete for concrete in self._here()._concretes.values() if concrete.is_traced]
         name = escape(getattr(self._function, "__name__", "function"))
         count = f"{len(found)} trace{'s' * (len(found) != 1)}"

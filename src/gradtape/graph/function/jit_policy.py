@@ -16,9 +16,6 @@ import numpy as np
 from ...backends.arrays import ArrayModule
 from ...core import devices, logger
 from ...core.extras import install_command
-from ..executors.xla.executor import check_jax, compile_graph
-from ..executors.xla.mesh import prepare
-from ..executors.xla.standalone import NotCompilable
 from ..ir.graph import Graph, subgraphs
 
 MIN_NODES = 4  # of a graph that is compiled by default, as in TensorFlow's auto-clustering
@@ -68,6 +65,9 @@ class JitPolicy:
 
     def compile_graph(self, graph: Graph) -> Any:
         """Return the compiled graph, or None if it is left to the other executors."""
+        from ..executors.xla.executor import compile_graph  # imported lazily: most functions run on NumPy
+        from ..executors.xla.standalone import NotCompilable
+
         program = compile_graph(graph, standalone=True)
         try:
             program.prepare()
@@ -103,6 +103,9 @@ def is_available(module: ArrayModule | None) -> bool:
     """
     if module is not None:
         _check_device(module)
+    from ..executors.xla.executor import check_jax
+    from ..executors.xla.mesh import prepare
+
     try:
         check_jax()
         prepare()

@@ -7,21 +7,19 @@ separately, on the variable values from before the run and with the recorded res
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ...core import logger
 from ..executors.numpy import executor
 from ..ir.effects import ObserverOp, is_imagined, recording, replaying
 from ..ir.graph import Graph, all_nodes, subgraphs
 from ..passes.optimize import dead_code, optimize
 from ..trace.trace import active_trace, present_trace
 from ..trace.traced import value_of
-
-logger = logging.getLogger("gradtape")
 
 
 def is_watched(graph: Graph) -> bool:

@@ -24,7 +24,6 @@ from ...state.storage import take, take_all, updating
 from ..control_flow.subgraphs import check_not_followed, check_not_tracked
 from ..executors.numpy import executor
 from ..executors.numpy.footprint import size
-from ..executors.numpy.memory_planning import plan_memory
 from ..ir.effects import ATTEMPTS, Changed, Check, Effect, draw, output, recording, replaying
 from ..ir.graph import Graph, Value, all_nodes, replay
 from ..passes.optimize import dead_code, optimize
@@ -182,6 +181,8 @@ class Specialization:
         if self.runs_as_traced:
             self.runs_as_traced = False
             assert self.budget is not None
+            from ..executors.numpy.memory_planning import plan_memory  # imported lazily: few functions need it
+
             graph = plan_memory(dead_code(self.graph), self.budget, for_once=True)
             program: Any = NumpyProgram(graph, prepared=True)
         else:
@@ -339,6 +340,8 @@ class Specialization:
             original = (*derivative.forward.nodes, *derivative.backward.nodes)
             forward, backward = in_stages(planned.forward, original), in_stages(planned.backward, original)
             return planned, program_of(forward, True), program_of(backward, True)
+        from ..executors.numpy.memory_planning import plan_memory
+
         planned = BudgetedDerivative(
             derivative, self.graph, lambda whole: plan_memory(executor.prepared(optimize(whole)), budget)
         )
@@ -363,7 +366,11 @@ class Specialization:
     def _optimized(self) -> Graph:
         """The graph as it runs op by op on a device."""
         graph = optimize(self.graph)
-        return graph if self.budget is None else plan_memory(graph, self.budget)
+        if self.budget is None:
+            return graph
+        from ..executors.numpy.memory_planning import plan_memory
+
+        return plan_memory(graph, self.budget)
 
     @cached_property
     def _assigns_in_subgraphs(self) -> bool:

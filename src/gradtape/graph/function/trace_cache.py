@@ -6,12 +6,11 @@ or the trace, replays their recorded results instead of performing them again.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from ...core import modes
+from ...core import logger, modes
 from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ...core.locks import BuildLock
 from ...core.tensor import Tensor
@@ -43,8 +42,6 @@ from ..trace.trace import Trace
 from .jit_policy import JitPolicy
 from .signature import IdentityKey
 from .specialization import Budget, Specialization
-
-logger = logging.getLogger("gradtape")
 
 _OUTDATED = object()  # in place of results: another thread changed a variable while they were computed
 MOST_VARIANTS = 8  # after this many traces for different values of the same tensors, a function runs eagerly

@@ -7,10 +7,10 @@ are immutable: passes return new ones.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -292,7 +292,7 @@ def _lines(graph: Graph, indent: str = "") -> Iterator[str]:
         attrs = {k: v for k, v in node.attrs.items() if not any(g is v or g in _as_tuple(v) for g in subgraphs(node))}
         given = [*(name(v) for v in node.inputs), *(f"{k}={_attribute_text(v)}" for k, v in attrs.items())]
         made = ", ".join(f"{name(v)}: {v!r}" for v in node.outputs)
-        line = "" if node.line is None else f"  # {Path(node.line[0]).name}:{node.line[1]}"
+        line = "" if node.line is None else f"  # {os.path.basename(node.line[0])}:{node.line[1]}"
         yield f"{inside}{made}{' = ' if made else ''}{node.op.name}({', '.join(given)}){line}"
         for inner in subgraphs(node):
             yield from _lines(inner, inside + "    ")

@@ -6,11 +6,11 @@ The backward pass of the first op of each pair needs the second. In a graph that
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from ...engine.registry.op import Unregistered, registry
-from ...ops.nn.losses import sparse_with_slope, sparse_with_softmax
-from ...ops.nn.pooling import max_pool_and_place
 from ..ir.graph import Graph, Node
 
 
@@ -20,10 +20,15 @@ class FusedOp(Unregistered):
     family = "opaque"
     never_aliases = True  # like the ops of the pair
 
-    def __init__(self, name: str, numpy: Callable[..., Any], first: str) -> None:
+    def __init__(self, name: str, module: str, kernel: str, first: str) -> None:
         self.name = self.title = name
-        self.numpy = numpy
+        self._module, self._kernel = module, kernel  # the module in `ops.nn` of both ops, and its function
         self._first = first  # the op whose attributes it takes
+
+    @cached_property
+    def numpy(self) -> Callable[..., Any]:
+        """The kernel of both ops. A graph that has them has imported their module."""
+        return getattr(import_module(f"gradtape.ops.nn.{self._module}"), self._kernel)
 
     @property
     def attributes(self) -> dict[str, bool]:
@@ -32,9 +37,13 @@ class FusedOp(Unregistered):
 
 
 FUSED = {  # keyed by the name of the second op
-    "softmax": FusedOp("cross_entropy_and_softmax", sparse_with_softmax, "sparse_softmax_cross_entropy"),
-    "sparse_softmax_slope": FusedOp("cross_entropy_and_slope", sparse_with_slope, "sparse_softmax_cross_entropy"),
-    "max_pool_place": FusedOp("max_pool_and_place", max_pool_and_place, "max_pool"),
+    "softmax": FusedOp(
+        "cross_entropy_and_softmax", "losses", "sparse_with_softmax", "sparse_softmax_cross_entropy"
+    ),
+    "sparse_softmax_slope": FusedOp(
+        "cross_entropy_and_slope", "losses", "sparse_with_slope", "sparse_softmax_cross_entropy"
+    ),
+    "max_pool_place": FusedOp("max_pool_and_place", "pooling", "max_pool_and_place", "max_pool"),
 }
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...backends.tuning import MOST_PENDING_ROWS
 from ...core.dtypes import DType
-from ...engine.registry.op import registry
+from ...engine.registry.op import op_named
 from ..ir.graph import Node, Value
 from .rewriting import Answer, Rewriting, Row
 
@@ -23,7 +23,7 @@ _EXACT = {"float16": 1 << 11, "bfloat16": 1 << 8, "float32": 1 << 24, "float64":
 
 def _with(node: Node, name: str, *inputs: Value, **attrs: Any) -> Node:
     """Return a node that produces the node's output by another op."""
-    return node._replace(op=registry[name], inputs=inputs, attrs=attrs)
+    return node._replace(op=op_named(name), inputs=inputs, attrs=attrs)
 
 
 def _constant(number: Any, dtype: DType) -> Value:
@@ -202,7 +202,7 @@ def _one_product(node: Node, nodes: tuple[Node, ...], graph: Rewriting) -> list[
             whole = graph.made_by(value, "concat")
             rows += whole.inputs if whole is not None and whole.attrs["axis"] == 0 else [value]
         under = Value((sum(v.shape[0] for v in rows), rows[0].shape[1]), rows[0].dtype)
-        made.append(Node(registry["concat"], tuple(rows), {"axis": 0}, (under,), False, node.line))
+        made.append(Node(op_named("concat"), tuple(rows), {"axis": 0}, (under,), False, node.line))
     both = tuple(concat.outputs[0] for concat in made)
     return [*made, _with(node, "matmul", *both, transpose_a=True, transpose_b=False)]
 

@@ -23,8 +23,6 @@ from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
 from ...state.variable import Variable
-from ..executors.xla.executor import check_jax
-from ..executors.xla.mesh import prepare
 from ..ir.effects import EffectRecording, check_shape, is_imagined, performance, performed_as, shape_guard
 from ..ir.graph import Attrs, GraphOp, Value, graphs_in
 from .assigned import assigned
@@ -241,6 +239,9 @@ def _on_xla() -> Callable[..., Outcome | None]:
 
     JAX is then initialized with the number of devices that the program has requested.
     """
+    from ..executors.xla.executor import check_jax
+    from ..executors.xla.mesh import prepare
+
     check_jax()
     with suppress(FailedPreconditionError):  # code that needs several devices reports it later
         prepare()

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.dtypes import DType
-from ...core.extension_points import load_ops
+from ...core.extension_points import load_op
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL
 from ...engine.registry.op import Op, registry
@@ -54,7 +54,7 @@ def op_named(name: str, line: Line | None) -> Any:
     if name in _OF_GRAPHS:
         return _OF_GRAPHS[name]
     if name not in registry:
-        load_ops()
+        load_op(name)
     found = registry.get(name)
     if found is None:
         raise errors.UnimplementedError(

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...core.tensor import Tensor, wrap
-from ...engine.registry.op import registry
+from ...engine.registry.op import op_named
 from ...engine.run import dispatch
 from ...engine.run.source_lines import Line, line_at
 from ...engine.tape.custom import OneCall
@@ -172,7 +172,7 @@ class _ReadSteps:
                 source = x if value is x else self.key(at, value, place, steps, line)  # or a variable's read
             self._keys[same] = key = (at, ("read", len(self._keys)))
             if p is None:  # an unwatched variable receives no cotangent
-                steps.append(RepeatedStep(registry["stop_gradient"], (source,), {}, (key,), False, line, (x,)))
+                steps.append(RepeatedStep(op_named("stop_gradient"), (source,), {}, (key,), False, line, (x,)))
             else:
                 steps.append(RepeatedStep(assigned, (source, p), {}, (key,), False, line, (x,)))
         return self._keys[same]
@@ -232,7 +232,7 @@ def _steps_of_call(
     for v, key in zip(graph.outputs, outputs, strict=False):
         given = keys[v] if v.constant is None else wrap(v.constant, v.dtype)
         if isinstance(given, Tensor) or given != key:  # a forwarded input, or a value returned twice
-            found.append(RepeatedStep(registry["identity"], (given,), {}, (key,), False, line))
+            found.append(RepeatedStep(op_named("identity"), (given,), {}, (key,), False, line))
     for variable, v in graph.updates:
         reads.left_by_calls[at, id(variable)] = _key_in(keys, v)
     return found

@@ -20,7 +20,6 @@ from ...passes.fused_ops import with_fused_ops
 from ...passes.optimize import common_subexpressions, dead_code
 from .fusion import fused
 from .lowering import in_single, lowered
-from .memory_planning import plan_memory
 from .program import ProgramWriter, is_name
 
 _number = itertools.count(1).__next__
@@ -42,7 +41,11 @@ def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[.
     With a budget, the peak memory of a run is limited: see `plan_memory`.
     """
     graph = prepared(graph)
-    return written(graph if budget is None else plan_memory(graph, budget))
+    if budget is not None:
+        from .memory_planning import plan_memory  # imported lazily: few functions need it
+
+        graph = plan_memory(graph, budget)
+    return written(graph)
 
 
 def prepared(graph: Graph) -> Graph:

@@ -16,7 +16,6 @@ import numpy as np
 from ....core import dtypes
 from ....engine.registry.op import Op
 from ...ir.graph import Graph, Node, Value, subgraphs
-from ...passes.recomputation import profile
 from .buffers import overwritten
 from .lowering import Primitive, cost, view
 
@@ -102,6 +101,8 @@ def _nothing(shape: tuple[int, ...], dtype: dtypes.DType, strides: Strides) -> A
 
 def peak(graph: Graph, root: dict[Value, Value]) -> int:
     """The peak memory of a run in bytes, without its inputs and constants."""
+    from ...passes.recomputation import profile  # imported lazily: only budgets need it
+
     place = dict(root)
     over = overwritten(graph)
     for i, node in enumerate(graph.nodes):

@@ -15,7 +15,7 @@ import numpy as np
 from ....backends.tuning import FEW
 from ....core import dtypes
 from ....engine.registry.formula import Formula, FormulaSymbol, trace_formula
-from ....engine.registry.op import Unregistered, registry
+from ....engine.registry.op import Unregistered, op_named
 from ...ir.graph import Graph, Node, Value
 
 _LONG = 12  # a formula with more steps than this replaces its kernel for large arrays only
@@ -81,13 +81,13 @@ def in_single(graph: Graph) -> Graph:
         inputs = [_cast(v, dtypes.float32, nodes) if v.dtype is dtypes.bfloat16 else v for v in node.inputs]
         wide = {v: Value(v.shape, dtypes.float32) for v in node.outputs if v.dtype is dtypes.bfloat16}
         nodes.append(node._replace(inputs=tuple(inputs), outputs=tuple([wide.get(v, v) for v in node.outputs])))
-        nodes += [Node(registry["cast"], (v,), {"dtype": y.dtype}, (y,)) for y, v in wide.items()]
+        nodes += [Node(op_named("cast"), (v,), {"dtype": y.dtype}, (y,)) for y, v in wide.items()]
     return graph if len(nodes) == len(graph.nodes) else graph.substituted(nodes)
 
 
 def _cast(value: Value, dtype: dtypes.DType, nodes: list[Node]) -> Value:
     result = Value(value.shape, dtype)
-    nodes.append(Node(registry["cast"], (value,), {"dtype": dtype}, (result,)))
+    nodes.append(Node(op_named("cast"), (value,), {"dtype": dtype}, (result,)))
     return result
 
 

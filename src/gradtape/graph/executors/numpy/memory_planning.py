@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from math import inf
 from typing import NamedTuple
 
+from ....core import logger
 from ....core.budgets import readable_bytes
 from ....engine.run.progress import reporting
 from ...ir.graph import Graph, Node
@@ -15,7 +15,6 @@ from ...passes.recomputation import Weights, recomputed
 from .footprint import Layouts, largest, peak, seconds, size
 from .lowering import Primitive
 
-logger = logging.getLogger("gradtape")
 _PATIENCE = (0.5, 1.0)
 _LITTLE_SLOWDOWN = 0.1  # relative: up to it, looser plans are not tried
 _MAX_SLOWDOWN = 6.0  # relative

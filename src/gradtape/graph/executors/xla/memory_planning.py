@@ -6,10 +6,10 @@ needs workspace: therefore planning is repeated with a lower goal until the prog
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
+from ....core import logger
 from ....engine.run.progress import reporting
 from ...ir.graph import Graph, Node
 from ...passes.optimize import common_subexpressions, dead_code
@@ -17,8 +17,6 @@ from ...passes.recomputation import Recomputed, Weights, recomputed
 from ..numpy import memory_planning
 from ..numpy.footprint import Layouts, largest, seconds, size
 from .stage_partitioning import in_stages
-
-logger = logging.getLogger("gradtape")
 
 _ATTEMPTS = 3
 _PATIENCE = 0.5
