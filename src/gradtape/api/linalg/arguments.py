@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, is_tensor_like
-from ...engine.registry.op import registry
+from ...engine.registry.op import op_named
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 
@@ -44,9 +44,9 @@ def of_one_dtype(first: Any, second: Any, op: str) -> tuple[Tensor, Tensor]:
     if hint is None and a.dtype is not b.dtype:
         b = to_tensor(second, hint=a.dtype)
     if a.dtype is not b.dtype:
-        raise dispatch.mixed_dtypes(registry[op], 1, a.dtype, b.dtype)
+        raise dispatch.mixed_dtypes(op_named(op), 1, a.dtype, b.dtype)
     return a, b
 
 
 def _node_type(op: str) -> str:
-    return dispatch.node_type(registry[op])
+    return dispatch.node_type(op_named(op))

@@ -10,7 +10,7 @@ import numpy as np
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, is_tensor_like
-from ...engine.registry.op import registry
+from ...engine.registry.op import op_named
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.tape import Tape
@@ -36,8 +36,7 @@ def vjp(function: Callable[[Tensor], Tensor], x: Any, gradient: Any) -> Any:
 def cotangent(op: str, residual: Any, gradient: Any, **attributes: Any) -> Any:
     """Returns the cotangent of an op's input by the op's rule, which needs either the input or the output."""
     value = to_tensor(residual, hint=to_tensor(gradient).dtype if is_tensor_like(gradient) else None)
-    getattr(ops, op)  # imports its module
-    rule = registry[op]
+    rule = op_named(op)
     assert rule.vjp is not None
     (found,) = rule.vjp(ops, to_tensor(gradient, hint=value.dtype), rule.keep([value], value, attributes), (0,))
     return found
