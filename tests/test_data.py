@@ -1,6 +1,7 @@
 """`tf.data`: the results, specs and cardinalities of the same programs under TensorFlow, in every pass."""
 
 import collections
+import pickle
 
 import numpy as np
 import pytest
@@ -423,3 +424,12 @@ def test_fingerprints_cover_parameters_functions_and_inputs():
 def test_debug_strings_list_the_inputs():
     lines = numbers(3).map(lambda x: x).filter(lambda x: True).__debug_string__().splitlines()
     assert [line.split()[0] for line in lines] == ["<_FilterDataset", "--<_MapDataset", "----<_RangeDataset"]
+
+
+def test_a_dataset_with_the_type_of_its_elements_is_the_class():
+    class Mine(Dataset[tf.Tensor]):
+        pass
+
+    assert Dataset[tf.Tensor].range(3).element_spec == Dataset.range(3).element_spec
+    assert type(Dataset[tf.Tensor].range(3)) is Dataset and isinstance(Mine.range(3), Mine)
+    assert pickle.loads(pickle.dumps(Dataset)) is Dataset

@@ -1,4 +1,4 @@
-"""Twenty programs with one mistake each, on the line marked `# mistake`: `tools/check_types.py` expects these reports.
+"""Programs with one mistake each, on the line marked `# mistake`: `tools/check_types.py` expects these reports.
 
 The file is never run.
 """
@@ -102,3 +102,49 @@ def misspelled_option() -> None:
 
 def dataset_method() -> None:
     tf.data.Dataset.range(3).shufle(3)  # mistake
+
+
+def jacobian_that_may_be_none() -> None:
+    with tf.GradientTape() as tape:
+        y = v * v
+    tape.jacobian(y, v).numpy()  # mistake
+
+
+def hessian_of_a_list() -> None:
+    with tf.GradientTape() as tape:
+        y = v * v
+    tape.hessian(y, [v]).numpy()  # mistake
+
+
+def product_that_may_be_none() -> None:
+    with tf.autodiff.ForwardAccumulator(x, x) as accumulator:
+        y = x * x
+    accumulator.jvp(y).numpy()  # mistake
+
+
+def method_of_an_element() -> None:
+    for element in tf.data.Dataset.range(3).map(tf.square).batch(2):
+        element.nunpy()  # mistake
+
+
+def components_of_an_element() -> None:
+    for features, labels, weights in tf.data.Dataset.from_tensor_slices((x, x)):  # mistake
+        print(features, labels, weights)
+
+
+def dictionary_for_a_tensor() -> None:
+    for row in tf.data.Dataset.from_tensor_slices({"x": x}):
+        row.numpy()  # mistake
+
+
+def element_with_its_index() -> None:
+    for element in tf.data.Dataset.range(3).enumerate():
+        element.numpy()  # mistake
+
+
+def keyword_of_a_compiled_function() -> None:
+    @tf.function(jit_compile=True)
+    def scaled(a: tf.Tensor, factor: int = 2) -> tf.Tensor:
+        return a * factor
+
+    scaled(x, faktor=3)  # mistake

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
@@ -17,11 +17,17 @@ from .calls import begin_made, dataset_of
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .sources import Sources
 from .specs import DatasetSpec
-from .structure import batch_spec, copy_for_reader, leaves, map_leaves, pack_leaves, row_spec
+from .structure import E, T, batch_spec, copy_for_reader, leaves, map_leaves, pack_leaves, row_spec
+
+if TYPE_CHECKING:
+    from ..core.tensor import Tensor
+    from ..state.ragged.tensor import RaggedTensor
+    from ..state.sparse_tensor import SparseTensor
+    from .dataset import Dataset
 
 
 @bounded
-class Batching(Sources):
+class Batching(Sources[T]):
     """The batching methods of `Dataset`."""
 
     _batch_size: int  # set on batches only: Keras checks for this attribute, as on TensorFlow's datasets
@@ -78,7 +84,7 @@ class Batching(Sources):
         drop_remainder: bool = False,
         row_splits_dtype: Any = dtypes.int64,
         name: str | None = None,
-    ) -> Self:
+    ) -> Dataset[Any]:
         """Combines elements of different sizes into ragged tensors; components with a static shape become dense.
 
         >>> import gradtape as tf
@@ -166,7 +172,7 @@ class Batching(Sources):
         made._rows = made._batch_size = size
         return made
 
-    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Self:
+    def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset[SparseTensor]:
         """Combines elements of different sizes into sparse tensors whose rows have the shape `row_shape`.
 
         >>> import gradtape as tf
@@ -193,7 +199,11 @@ class Batching(Sources):
             specs=specs,
         )
 
-    def unbatch(self, name: str | None = None) -> Self:
+    @overload
+    def unbatch(self: Batching[RaggedTensor], name: str | None = ...) -> Dataset[Any]: ...  # rows may be tensors
+    @overload
+    def unbatch(self, name: str | None = ...) -> Self: ...
+    def unbatch(self, name: str | None = None) -> Any:
         """Splits elements into their rows.
 
         Returns:
@@ -270,9 +280,18 @@ class Batching(Sources):
             specs=specs,
         )
 
+    @overload
+    def window(
+        self: Batching[Tensor], size: Any, shift: Any = ..., stride: Any = ..., drop_remainder: bool = ...,
+        name: str | None = ...,
+    ) -> Dataset[Dataset[Tensor]]: ...  # fmt: skip
+    @overload
+    def window(
+        self, size: Any, shift: Any = ..., stride: Any = ..., drop_remainder: bool = ..., name: str | None = ...
+    ) -> Dataset[Any]: ...
     def window(
         self, size: Any, shift: Any = None, stride: Any = 1, drop_remainder: bool = False, name: str | None = None
-    ) -> Self:
+    ) -> Any:
         """Groups elements into datasets of `size` elements; for nested elements, one dataset per component.
 
         Args:
@@ -316,11 +335,11 @@ class Batching(Sources):
     def group_by_window(
         self,
         key_func: Callable[..., Any],
-        reduce_func: Callable[..., Any],
+        reduce_func: Callable[..., Dataset[E]],
         window_size: Any = None,
         window_size_func: Callable[..., Any] | None = None,
         name: str | None = None,
-    ) -> Self:
+    ) -> Dataset[E]:
         """Groups elements by key; `reduce_func(key, dataset)` transforms each group of up to `window_size` elements.
 
         >>> import gradtape as tf
@@ -378,7 +397,7 @@ class Batching(Sources):
         no_padding: bool = False,
         drop_remainder: bool = False,
         name: str | None = None,
-    ) -> Self:
+    ) -> Dataset[T]:
         """Batches elements of similar length, with padding.
 
         >>> import gradtape as tf

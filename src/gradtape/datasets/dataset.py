@@ -6,7 +6,7 @@ import itertools
 import logging
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from .resumable import (
 )
 from .specs import DatasetSpec
 from .storing import Storing
-from .structure import as_element, as_specs, common, copy_for_reader, leaves
+from .structure import E, T, Ts, as_element, as_specs, common, copy_for_reader, leaves
 
 logger = logging.getLogger("gradtape")
 AUTOTUNE = -1
@@ -62,7 +62,7 @@ def _index(number: int) -> Tensor:
 
 
 @bounded
-class Dataset(Storing):
+class Dataset(Storing[T]):
     """A sequence of elements, computed lazily and again in every pass.
 
     Functions passed to `map` and similar methods are called eagerly on the tensors of an element, so Python control
@@ -74,6 +74,24 @@ class Dataset(Storing):
     [[1.0, 4.0], [9.0]]
     """
 
+    @overload
+    def map(
+        self: Dataset[tuple[*Ts]], map_func: Callable[[*Ts], E], num_parallel_calls: int | None = ...,
+        deterministic: bool | None = ..., synchronous: bool | None = ..., use_unbounded_threadpool: bool = ...,
+        name: str | None = ...,
+    ) -> Dataset[E]: ...  # fmt: skip
+    @overload
+    def map(
+        self, map_func: Callable[[T], E], num_parallel_calls: int | None = ...,
+        deterministic: bool | None = ..., synchronous: bool | None = ..., use_unbounded_threadpool: bool = ...,
+        name: str | None = ...,
+    ) -> Dataset[E]: ...  # fmt: skip
+    @overload
+    def map(
+        self, map_func: Callable[..., Any], num_parallel_calls: int | None = ...,
+        deterministic: bool | None = ..., synchronous: bool | None = ..., use_unbounded_threadpool: bool = ...,
+        name: str | None = ...,
+    ) -> Dataset[Any]: ...  # fmt: skip
     def map(
         self,
         map_func: Callable[..., Any],
@@ -82,7 +100,7 @@ class Dataset(Storing):
         synchronous: bool | None = None,
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Any:
         """Applies `map_func` to each element, in order and not in parallel.
 
         Args:
@@ -107,7 +125,7 @@ class Dataset(Storing):
             element_at=lambda at, index: call.begin()(at(index)),
         )
 
-    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset[T]:
         """Keeps the elements for which `predicate` is true.
 
         Args:
@@ -131,7 +149,7 @@ class Dataset(Storing):
             sampled=lambda elements: elements,
         )
 
-    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
+    def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset[T]:
         """Stops before the first element for which `predicate` is false.
 
         >>> import gradtape as tf
@@ -146,7 +164,13 @@ class Dataset(Storing):
             sampled=lambda elements: elements,
         )
 
-    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Dataset:
+    @overload
+    def scan(
+        self, initial_state: Any, scan_func: Callable[..., tuple[Any, E]], name: str | None = ...
+    ) -> Dataset[E]: ...
+    @overload
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = ...) -> Dataset[Any]: ...
+    def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Any:
         """Threads a state through the elements: `state, output = scan_func(state, element)`. Yields the outputs.
 
         >>> import gradtape as tf
@@ -177,7 +201,7 @@ class Dataset(Storing):
             "_ScanDataset", outputs, specs_of_samples=lambda elements: map(as_specs, outputs(elements))
         )
 
-    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset:
+    def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset[tuple[Tensor, T]]:
         """Pairs each element with its index.
 
         >>> import gradtape as tf
@@ -199,7 +223,7 @@ class Dataset(Storing):
         seed: Any = None,
         reshuffle_each_iteration: bool | None = True,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[T]:
         """Shuffles elements with a buffer of `buffer_size` elements, from which each element is drawn at random.
 
         For given `seed` and `tf.random.set_seed`, the order is TensorFlow's. Passes have different orders, unless
@@ -245,7 +269,7 @@ class Dataset(Storing):
         initial_dist: Any = None,
         seed: Any = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Dataset[tuple[Tensor, T]]:
         """Resamples by rejection so that classes follow `target_dist`; yields pairs of class and element.
 
         Args:
@@ -261,7 +285,7 @@ class Dataset(Storing):
         """
         return resample(self, class_func, target_dist, initial_dist, seed)
 
-    def repeat(self, count: Any = None, name: str | None = None) -> Dataset:
+    def repeat(self, count: Any = None, name: str | None = None) -> Dataset[T]:
         """Repeats the dataset `count` times; infinitely if `count` is None or -1.
 
         Args:
@@ -291,7 +315,7 @@ class Dataset(Storing):
             lambda index: self._element_at(index % self._size),
         )._made_of([self], lambda of: of.repeat(count), self._rows)
 
-    def take(self, count: Any, name: str | None = None) -> Dataset:
+    def take(self, count: Any, name: str | None = None) -> Dataset[T]:
         """Takes the first `count` elements; all of them if `count` is -1.
 
         Args:
@@ -318,7 +342,7 @@ class Dataset(Storing):
             element_at=lambda at, index: at(index),
         )
 
-    def skip(self, count: Any, name: str | None = None) -> Dataset:
+    def skip(self, count: Any, name: str | None = None) -> Dataset[T]:
         """Skips the first `count` elements; all of them if `count` is -1.
 
         >>> import gradtape as tf
@@ -336,7 +360,7 @@ class Dataset(Storing):
             element_at=lambda at, index: at(index + number),
         )
 
-    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset:
+    def shard(self, num_shards: Any, index: Any, name: str | None = None) -> Dataset[T]:
         """Takes every `num_shards`-th element, starting at `index`.
 
         Args:
@@ -364,7 +388,7 @@ class Dataset(Storing):
             element_at=lambda at, index: at(first + count * index),
         )
 
-    def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
+    def concatenate(self, dataset: Dataset[T], name: str | None = None) -> Dataset[T]:
         """Appends the elements of another dataset.
 
         >>> import gradtape as tf
@@ -390,7 +414,15 @@ class Dataset(Storing):
             lambda index: self._element_at(index) if index < self._size else dataset._element_at(index - self._size),
         )._made_of([self, dataset], lambda first, second: first.concatenate(second))
 
-    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Dataset:
+    @overload
+    def flat_map(
+        self: Dataset[tuple[*Ts]], map_func: Callable[[*Ts], Dataset[E]], name: str | None = ...
+    ) -> Dataset[E]: ...
+    @overload
+    def flat_map(self, map_func: Callable[[T], Dataset[E]], name: str | None = ...) -> Dataset[E]: ...
+    @overload
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = ...) -> Dataset[Any]: ...
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Any:
         """Maps each element to a dataset and concatenates these.
 
         >>> import gradtape as tf
@@ -407,6 +439,24 @@ class Dataset(Storing):
         made._opened = call
         return made
 
+    @overload
+    def interleave(
+        self: Dataset[tuple[*Ts]], map_func: Callable[[*Ts], Dataset[E]], cycle_length: int | None = ...,
+        block_length: int | None = ..., num_parallel_calls: int | None = ..., deterministic: bool | None = ...,
+        name: str | None = ...,
+    ) -> Dataset[E]: ...  # fmt: skip
+    @overload
+    def interleave(
+        self, map_func: Callable[[T], Dataset[E]], cycle_length: int | None = ...,
+        block_length: int | None = ..., num_parallel_calls: int | None = ..., deterministic: bool | None = ...,
+        name: str | None = ...,
+    ) -> Dataset[E]: ...  # fmt: skip
+    @overload
+    def interleave(
+        self, map_func: Callable[..., Any], cycle_length: int | None = ...,
+        block_length: int | None = ..., num_parallel_calls: int | None = ..., deterministic: bool | None = ...,
+        name: str | None = ...,
+    ) -> Dataset[Any]: ...  # fmt: skip
     def interleave(
         self,
         map_func: Callable[..., Any],
@@ -415,7 +465,7 @@ class Dataset(Storing):
         num_parallel_calls: int | None = None,
         deterministic: bool | None = None,
         name: str | None = None,
-    ) -> Dataset:
+    ) -> Any:
         """Maps each element to a dataset and interleaves these, `block_length` elements at a time.
 
         Args:
@@ -444,7 +494,7 @@ class Dataset(Storing):
         made._opened = call
         return made
 
-    def cache(self, filename: Any = "", name: str | None = None) -> Dataset:
+    def cache(self, filename: Any = "", name: str | None = None) -> Dataset[T]:
         """Caches the elements of the first complete pass in memory, or in the file `<filename>.npz`.
 
         Args:
@@ -468,7 +518,7 @@ class Dataset(Storing):
         )  # fmt: skip
         return made._made_of([self], lambda of: of.cache(filename), self._rows)
 
-    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset:
+    def prefetch(self, buffer_size: Any, name: str | None = None) -> Dataset[T]:
         """Computes up to `buffer_size` elements ahead in a thread.
 
         Args:
@@ -492,7 +542,7 @@ class Dataset(Storing):
             element_at=lambda at, index: at(index),
         )
 
-    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset:
+    def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset[T]:
         """Drops the elements whose computation raises a `tf.errors.OpError`.
 
         >>> import gradtape as tf
@@ -515,7 +565,7 @@ class Dataset(Storing):
 
         return self._derived("_IgnoreErrorsDataset", errorless, size=UNKNOWN_CARDINALITY)
 
-    def unique(self, name: str | None = None) -> Dataset:
+    def unique(self, name: str | None = None) -> Dataset[T]:
         """Drops repeated elements, which must be tensors of integers or strings.
 
         >>> import gradtape as tf

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from collections.abc import Iterator as PythonIterator
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Generic
 
 from ..core import dtypes, errors
 from ..core.composites import CompositeTensor
@@ -20,13 +20,13 @@ from ..state.type_spec import LeafSpec, register_type_spec_from_value_converter
 from ..state.variable import Variable
 from .calls import start_pass
 from .specs import OptionalSpec
-from .structure import as_element, as_specs, map_leaves
+from .structure import T, as_element, as_specs, map_leaves
 
 _END = object()
 
 
 @bounded
-class Iterator:
+class Iterator(Generic[T]):
     """One pass over a dataset: `next(iterator)` or `get_next()` returns the next element.
 
     Tapes do not record the computation of elements. A function that has the iterator as an argument is traced for the
@@ -53,16 +53,16 @@ class Iterator:
         self._taken = 0
         self._place: Variable | None = None  # the checkpointed copy of `_taken`
 
-    def __iter__(self) -> Iterator:
+    def __iter__(self) -> Iterator[T]:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> T:
         if thread.trace is not None:
             raise Untraceable("the elements of a dataset are made at every call")
         try:
             with self._lock, recorded_by(()) if thread.recorder is not None else nullcontext():
                 self._follow()
-                element = self._returned.popleft() if self._returned else next(self._elements)
+                element: T = self._returned.popleft() if self._returned else next(self._elements)
                 self._move(1)
                 return element
         except Exception as error:
@@ -81,7 +81,7 @@ class Iterator:
         if self._place is not None:
             self._place.assign(self._taken)
 
-    def next(self) -> Any:
+    def next(self) -> T:
         """Returns the next element; raises `StopIteration` at the end."""
         return self.__next__()
 
@@ -101,16 +101,16 @@ class Iterator:
                 self._place = Variable(self._taken, trainable=False, dtype=dtypes.int64, name="position")
         return {"position": self._place}
 
-    def get_next(self) -> Any:
+    def get_next(self) -> T:
         """Returns the next element; raises `OutOfRangeError` at the end."""
-        found = next(self, _END)
+        found: Any = next(self, _END)
         if found is _END:
             raise errors.OutOfRangeError("End of sequence")
         return found
 
     _next_internal = get_next  # TensorFlow's name, which code that serves both of its versions calls
 
-    def get_next_as_optional(self) -> Optional:
+    def get_next_as_optional(self) -> Optional[T]:
         """Returns the next element as an `Optional`, empty at the end."""
         found = next(self, _END)
         return Optional(found, lambda: self.element_spec)
@@ -122,7 +122,7 @@ class Iterator:
 
 
 @bounded
-class Optional:
+class Optional(Generic[T]):
     """A value that may be absent.
 
     >>> import gradtape as tf
@@ -141,13 +141,13 @@ class Optional:
         return self._find_spec()
 
     @staticmethod
-    def from_value(value: Any) -> Optional:
+    def from_value(value: Any) -> Optional[Any]:
         """Creates an optional that holds `value`."""
         element = as_element(value)
         return Optional(element, lambda: as_specs(element))
 
     @staticmethod
-    def empty(element_spec: Any) -> Optional:
+    def empty(element_spec: Any) -> Optional[Any]:
         """Creates an empty optional."""
         return Optional(_END, lambda: element_spec)
 
@@ -155,7 +155,7 @@ class Optional:
         """Returns whether there is a value."""
         return to_tensor(self._value is not _END)
 
-    def get_value(self, name: str | None = None) -> Any:
+    def get_value(self, name: str | None = None) -> T:
         """Returns the value; raises `InvalidArgumentError` if there is none."""
         if self._value is _END:
             raise errors.InvalidArgumentError("The given optional does not have a value.")
@@ -211,7 +211,7 @@ class IteratorSpec(LeafSpec):
         self._element_spec = element_spec
 
     @staticmethod
-    def from_value(value: Iterator) -> IteratorSpec:
+    def from_value(value: Iterator[Any]) -> IteratorSpec:
         """Returns the spec of an iterator."""
         return IteratorSpec(value.element_spec)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
@@ -23,18 +23,18 @@ from .iterators import NumpyIterator
 from .options import Options
 from .placeholders import placeholders
 from .resumable import LazyIterator
-from .structure import as_element, as_specs, common, leaves
+from .structure import E, T, as_element, as_specs, common, leaves
 
 INFINITE_CARDINALITY = -1
 UNKNOWN_CARDINALITY = -2
 _SAMPLES = 3  # number of elements sampled to infer specs, where this takes running a function
 
-_Self = TypeVar("_Self", bound="Pipeline")
+_Self = TypeVar("_Self", bound="Pipeline[Any]")
 Elements = Iterator[Any]
 
 
 @bounded
-class Pipeline:
+class Pipeline(Generic[T]):
     """A description of how to compute elements; `_elements()` starts one pass. `Dataset` has the constructors.
 
     Args:
@@ -80,7 +80,7 @@ class Pipeline:
         return self
 
     def _derived(
-        self: _Self,
+        self,
         kind: str,
         change: Callable[[Elements], Elements],
         *,
@@ -90,8 +90,8 @@ class Pipeline:
         sampled: Callable[[Elements], Elements] | None = None,
         element_at: Callable[[Callable[[int], Any], int], Any] | None = None,
         begins_late: bool = False,
-    ) -> _Self:
-        """Creates a dataset that computes its elements from those of this one.
+    ) -> Any:
+        """Creates a dataset of this class that computes its elements from those of this one.
 
         Args:
           change: maps the elements of this dataset to those of the new one.
@@ -215,7 +215,7 @@ class Pipeline:
         """
         return to_tensor(self._size, dtypes.int64)
 
-    def __iter__(self) -> DatasetIterator:
+    def __iter__(self) -> DatasetIterator[T]:
         if thread.trace is not None:
             raise Untraceable("the elements of a dataset are made at every call")
         return DatasetIterator(self)
@@ -262,6 +262,14 @@ class Pipeline:
         """
         return NumpyIterator(self)
 
+    @overload
+    def reduce(self, initial_state: E, reduce_func: Callable[[Any, Any], Any], name: str | None = ...) -> E: ...
+    @overload
+    def reduce(
+        self, initial_state: complex | list[Any], reduce_func: Callable[[Any, Any], Any], name: str | None = ...
+    ) -> Tensor: ...
+    @overload
+    def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = ...) -> Any: ...
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None) -> Any:
         """Folds the elements: `state = reduce_func(state, element)`. Returns the final state.
 
@@ -280,7 +288,7 @@ class Pipeline:
                 state = after
         return state
 
-    def get_single_element(self, name: str | None = None) -> Any:
+    def get_single_element(self, name: str | None = None) -> T:
         """Returns the only element; raises `InvalidArgumentError` if there are none or several.
 
         >>> import gradtape as tf
@@ -337,7 +345,7 @@ def _first_specs(specs: Iterator[Any]) -> tuple[list[Any], Exception | None]:
     return found, None
 
 
-def merge_options(datasets: Sequence[Pipeline]) -> Options:
+def merge_options(datasets: Sequence[Pipeline[Any]]) -> Options:
     """Merges the options of several datasets; later ones override earlier ones."""
     found = Options()
     for dataset in datasets:

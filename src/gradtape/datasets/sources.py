@@ -6,8 +6,8 @@ import functools
 import glob
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -26,6 +26,12 @@ from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline, merge
 from .records import open_records
 from .resumable import ZipIterator
 from .structure import (
+    A,
+    Array,
+    B,
+    C,
+    K,
+    T,
     as_element,
     as_leaf,
     as_specs,
@@ -41,15 +47,48 @@ from .structure import (
     zip_rows,
 )
 
-_Self = TypeVar("_Self", bound="Sources")
+if TYPE_CHECKING:
+    from ..core.composites import CompositeTensor
+    from ..state.sparse_tensor import SparseTensor
+    from .dataset import Dataset
+
+_Self = TypeVar("_Self", bound="Sources[Any]")
 
 
 @bounded
-class Sources(Pipeline):
+class Sources(Pipeline[T]):
     """The constructors of `Dataset`."""
 
+    @overload
     @classmethod
-    def from_tensors(cls: type[_Self], tensors: Any, name: str | None = None) -> _Self:
+    def from_tensors(cls, tensors: SparseTensor, name: str | None = ...) -> Dataset[SparseTensor]: ...
+    @overload
+    @classmethod
+    def from_tensors(cls, tensors: CompositeTensor, name: str | None = ...) -> Dataset[Any]: ...
+    @overload
+    @classmethod
+    def from_tensors(cls, tensors: tuple[Array, Array], name: str | None = ...) -> Dataset[tuple[Tensor, Tensor]]: ...
+    @overload
+    @classmethod
+    def from_tensors(
+        cls, tensors: tuple[Array, Array, Array], name: str | None = ...
+    ) -> Dataset[tuple[Tensor, Tensor, Tensor]]: ...
+    @overload
+    @classmethod
+    def from_tensors(
+        cls, tensors: tuple[Mapping[K, Array], Array], name: str | None = ...
+    ) -> Dataset[tuple[dict[K, Tensor], Tensor]]: ...
+    @overload
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[K, Array], name: str | None = ...) -> Dataset[dict[K, Tensor]]: ...
+    @overload
+    @classmethod
+    def from_tensors(cls, tensors: Array, name: str | None = ...) -> Dataset[Tensor]: ...
+    @overload
+    @classmethod
+    def from_tensors(cls, tensors: Any, name: str | None = ...) -> Dataset[Any]: ...
+    @classmethod
+    def from_tensors(cls: type[Any], tensors: Any, name: str | None = None) -> Any:
         """Creates a dataset with a single element.
 
         >>> import gradtape as tf
@@ -62,8 +101,38 @@ class Sources(Pipeline):
             element_at=lambda _: copy_for_reader(element),
         )  # fmt: skip
 
+    @overload
     @classmethod
-    def from_tensor_slices(cls: type[_Self], tensors: Any, name: str | None = None) -> _Self:
+    def from_tensor_slices(cls, tensors: SparseTensor, name: str | None = ...) -> Dataset[SparseTensor]: ...
+    @overload
+    @classmethod
+    def from_tensor_slices(cls, tensors: CompositeTensor, name: str | None = ...) -> Dataset[Any]: ...
+    @overload
+    @classmethod
+    def from_tensor_slices(
+        cls, tensors: tuple[Array, Array], name: str | None = ...
+    ) -> Dataset[tuple[Tensor, Tensor]]: ...
+    @overload
+    @classmethod
+    def from_tensor_slices(
+        cls, tensors: tuple[Array, Array, Array], name: str | None = ...
+    ) -> Dataset[tuple[Tensor, Tensor, Tensor]]: ...
+    @overload
+    @classmethod
+    def from_tensor_slices(
+        cls, tensors: tuple[Mapping[K, Array], Array], name: str | None = ...
+    ) -> Dataset[tuple[dict[K, Tensor], Tensor]]: ...
+    @overload
+    @classmethod
+    def from_tensor_slices(cls, tensors: Mapping[K, Array], name: str | None = ...) -> Dataset[dict[K, Tensor]]: ...
+    @overload
+    @classmethod
+    def from_tensor_slices(cls, tensors: Array, name: str | None = ...) -> Dataset[Tensor]: ...
+    @overload
+    @classmethod
+    def from_tensor_slices(cls, tensors: Any, name: str | None = ...) -> Dataset[Any]: ...
+    @classmethod
+    def from_tensor_slices(cls: type[Any], tensors: Any, name: str | None = None) -> Any:
         """Creates a dataset of the rows of tensors, which must have the same number of rows.
 
         Args:
@@ -105,7 +174,7 @@ class Sources(Pipeline):
         )  # fmt: skip
 
     @classmethod
-    def range(cls: type[_Self], *args: Any, **kwargs: Any) -> _Self:
+    def range(cls: type[Any], *args: Any, **kwargs: Any) -> Dataset[Tensor]:
         """Creates a dataset of Python's `range`, as int64 unless `output_type` is given.
 
         >>> import gradtape as tf
@@ -128,8 +197,8 @@ class Sources(Pipeline):
 
     @classmethod
     def counter(
-        cls: type[_Self], start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None
-    ) -> _Self:
+        cls: type[Any], start: Any = 0, step: Any = 1, dtype: Any = dtypes.int64, name: str | None = None
+    ) -> Dataset[Tensor]:
         """Counts from `start` in steps of `step`, infinitely.
 
         >>> import gradtape as tf
@@ -147,8 +216,8 @@ class Sources(Pipeline):
 
     @classmethod
     def random(
-        cls: type[_Self], seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
-    ) -> _Self:
+        cls: type[Any], seed: Any = None, rerandomize_each_iteration: bool | None = None, name: str | None = None
+    ) -> Dataset[Tensor]:
         """Yields random int64 numbers in [0, 2³²), with a seed the same in every pass unless rerandomized.
 
         >>> import gradtape as tf
@@ -166,16 +235,40 @@ class Sources(Pipeline):
         spec, zero = TensorSpec([], dtypes.int64), wrap(np.int64(0), dtypes.int64)
         return cls("_RandomDataset", numbers, lambda _: spec, INFINITE_CARDINALITY, lambda: itertools.repeat(zero))
 
+    @overload
     @classmethod
     def from_generator(
-        cls: type[_Self],
+        cls, generator: Callable[..., Any], output_types: None = ..., output_shapes: None = ..., args: Any = ..., *,
+        output_signature: TensorSpec, name: str | None = ...,
+    ) -> Dataset[Tensor]: ...  # fmt: skip
+    @overload
+    @classmethod
+    def from_generator(
+        cls, generator: Callable[..., Any], output_types: None = ..., output_shapes: None = ..., args: Any = ..., *,
+        output_signature: tuple[TensorSpec, TensorSpec], name: str | None = ...,
+    ) -> Dataset[tuple[Tensor, Tensor]]: ...  # fmt: skip
+    @overload
+    @classmethod
+    def from_generator(
+        cls, generator: Callable[..., Any], output_types: None = ..., output_shapes: None = ..., args: Any = ..., *,
+        output_signature: dict[K, TensorSpec], name: str | None = ...,
+    ) -> Dataset[dict[K, Tensor]]: ...  # fmt: skip
+    @overload
+    @classmethod
+    def from_generator(
+        cls, generator: Callable[..., Any], output_types: Any = ..., output_shapes: Any = ..., args: Any = ...,
+        output_signature: Any = ..., name: str | None = ...,
+    ) -> Dataset[Any]: ...  # fmt: skip
+    @classmethod
+    def from_generator(
+        cls: type[Any],
         generator: Callable[..., Any],
         output_types: Any = None,
         output_shapes: Any = None,
         args: Any = None,
         output_signature: Any = None,
         name: str | None = None,
-    ) -> _Self:
+    ) -> Any:
         """Creates a dataset from a Python generator, which is called for each pass and closed at its end.
 
         Args:
@@ -214,8 +307,32 @@ class Sources(Pipeline):
             UNKNOWN_CARDINALITY,
         )
 
+    @overload
     @classmethod
-    def zip(cls: type[_Self], *args: Any, datasets: Any = None, name: str | None = None) -> _Self:
+    def zip(cls, first: Dataset[A], second: Dataset[B], /, *, name: str | None = ...) -> Dataset[tuple[A, B]]: ...
+    @overload
+    @classmethod
+    def zip(
+        cls, first: Dataset[A], second: Dataset[B], third: Dataset[C], /, *, name: str | None = ...
+    ) -> Dataset[tuple[A, B, C]]: ...
+    @overload
+    @classmethod
+    def zip(
+        cls, datasets: tuple[Dataset[A], Dataset[B]], *, name: str | None = ...
+    ) -> Dataset[tuple[A, B]]: ...
+    @overload
+    @classmethod
+    def zip(
+        cls, datasets: tuple[Dataset[A], Dataset[B], Dataset[C]], *, name: str | None = ...
+    ) -> Dataset[tuple[A, B, C]]: ...
+    @overload
+    @classmethod
+    def zip(cls, datasets: dict[K, Dataset[A]], *, name: str | None = ...) -> Dataset[dict[K, A]]: ...
+    @overload
+    @classmethod
+    def zip(cls, *args: Any, datasets: Any = ..., name: str | None = ...) -> Dataset[Any]: ...
+    @classmethod
+    def zip(cls: type[Any], *args: Any, datasets: Any = None, name: str | None = None) -> Any:
         """Zips datasets; ends with the shortest.
 
         Args:
@@ -265,8 +382,8 @@ class Sources(Pipeline):
 
     @classmethod
     def choose_from_datasets(
-        cls: type[_Self], datasets: Sequence[Any], choice_dataset: Any, stop_on_empty_dataset: bool = True
-    ) -> _Self:
+        cls: type[Any], datasets: Sequence[Dataset[A]], choice_dataset: Any, stop_on_empty_dataset: bool = True
+    ) -> Dataset[A]:
         """Takes each element from the dataset whose index `choice_dataset` yields.
 
         >>> import gradtape as tf
@@ -290,13 +407,13 @@ class Sources(Pipeline):
 
     @classmethod
     def sample_from_datasets(
-        cls: type[_Self],
-        datasets: Sequence[Any],
+        cls: type[Any],
+        datasets: Sequence[Dataset[A]],
         weights: Any = None,
         seed: Any = None,
         stop_on_empty_dataset: bool = False,
         rerandomize_each_iteration: bool | None = None,
-    ) -> _Self:
+    ) -> Dataset[A]:
         """Takes each element from a random dataset, until all end, or the first one with `stop_on_empty_dataset`.
 
         Args:
@@ -358,8 +475,8 @@ class Sources(Pipeline):
 
     @classmethod
     def list_files(
-        cls: type[_Self], file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
-    ) -> _Self:
+        cls: type[Any], file_pattern: Any, shuffle: bool | None = None, seed: Any = None, name: str | None = None
+    ) -> Dataset[Tensor]:
         """Lists the files that match one or more patterns, shuffled unless `shuffle=False`.
 
         >>> import gradtape as tf, tempfile, pathlib
@@ -388,9 +505,9 @@ def text_lines(
 ) -> _Self:
     """Creates a dataset of the lines of text files, without line ends; `num_parallel_reads` files are interleaved."""
     if num_parallel_reads is not None:
-        files = filenames if isinstance(filenames, Pipeline) else dataset.from_tensor_slices(file_names(filenames))
+        files: Any = filenames if isinstance(filenames, Pipeline) else dataset.from_tensor_slices(file_names(filenames))
         read = functools.partial(text_lines, dataset, compression_type=compression_type)
-        return files.interleave(read, cycle_length=num_parallel_reads)  # type: ignore[attr-defined, no-any-return]
+        return files.interleave(read, cycle_length=num_parallel_reads)  # type: ignore[no-any-return]
     if isinstance(filenames, Pipeline):
         return filenames.flat_map(lambda names: text_lines(dataset, names, compression_type))  # type: ignore[attr-defined, no-any-return]
     names = [os.fsdecode(name) for name in file_names(filenames).array.tolist()]

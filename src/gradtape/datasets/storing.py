@@ -16,12 +16,13 @@ from .calls import dataset_of, input_pass
 from .pipeline import UNKNOWN_CARDINALITY
 from .resumable import Failure, FailureIterator, raise_failures
 from .specs import DatasetSpec
+from .structure import T
 
 _RETRY_INTERVAL_SECONDS = 1.0  # polling interval of `load(wait=True)`
 
 
 @bounded
-class Storing(Batching):
+class Storing(Batching[T]):
     """The methods of `Dataset` that write and read folders of elements."""
 
     def save(

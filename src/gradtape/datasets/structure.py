@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, TypeVarTuple
 
 import numpy as np
 
 from ..core import dtypes, errors, nest
 from ..core.composites import CompositeTensor
 from ..core.tensor import Tensor, wrap
+from ..core.type_hints import SupportsArray
 from ..engine.registry.devices import REAL, staying
 from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
@@ -24,6 +25,36 @@ from ..state.sparse_tensor import SparseTensor, SparseTensorValue
 from ..state.specs import TypeSpec
 from ..state.tensor_array import TensorArray
 from .specs import DatasetBatch, NoneTensorSpec, leaf_spec
+
+# `Dataset[T]` is a dataset whose elements are `T`; where this cannot be told from arguments, they are `Any`.
+if TYPE_CHECKING:
+    import typing_extensions  # whose type variables have defaults, as those of `typing` have from Python 3.13 on
+
+    from .pipeline import Pipeline
+
+    T = typing_extensions.TypeVar("T", default=Any, covariant=True)
+else:
+    T = TypeVar("T", covariant=True)
+
+# A structure of tensors, which a dataset returns as it is, and a variable for one.
+Element: TypeAlias = "Tensor | CompositeTensor | Pipeline[Any] | tuple[Element, ...] | Mapping[Any, Element]"
+E = TypeVar("E", bound=Element)
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+K = TypeVar("K")
+Ts = TypeVarTuple("Ts")  # the components of a tuple
+
+
+class ListLike(Protocol):
+    """A list of anything: in `list[Any]`, the type argument would make overloads ambiguous."""
+
+    def reverse(self) -> None:
+        """Reverses the order of the elements."""
+
+
+# What becomes one tensor in `from_tensors` and `from_tensor_slices`. Rows of a ragged tensor may be tensors or not.
+Array: TypeAlias = complex | str | bytes | np.generic | SupportsArray | ListLike | range
 
 
 def is_nest(value: Any) -> bool:

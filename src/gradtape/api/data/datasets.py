@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ...datasets import storage
 from ...datasets.dataset import AUTOTUNE, Dataset
@@ -57,7 +58,7 @@ def TextLineDataset(
     buffer_size: int | None = None,
     num_parallel_reads: int | None = None,
     name: str | None = None,
-) -> Dataset:
+) -> Dataset[Tensor]:
     """The lines of one or more text files, without line endings, as strings.
 
     Args:

@@ -29,7 +29,7 @@ def TFRecordDataset(
     buffer_size: int | None = None,
     num_parallel_reads: int | None = None,
     name: str | None = None,
-) -> Dataset:
+) -> Dataset[Tensor]:
     """The records of one or more TFRecord files, as strings.
 
     Args:
@@ -58,7 +58,7 @@ def FixedLengthRecordDataset(
     compression_type: str | None = None,
     num_parallel_reads: int | None = None,
     name: str | None = None,
-) -> Dataset:
+) -> Dataset[Tensor]:
     """The records of files with `record_bytes` bytes per record, as strings.
 
     >>> import gradtape as tf, tempfile, os
@@ -82,7 +82,7 @@ def _compression(kind: Any) -> str | None:
     return kind
 
 
-def _of_files(kind: str, filenames: Any, read: Callable[[str], Iterator[bytes]], parallel: int | None) -> Dataset:
+def _of_files(kind: str, filenames: Any, read: Callable[[str], Iterator[bytes]], parallel: int | None) -> Any:
     """Returns the records of several files, in sequence or interleaved."""
     if isinstance(filenames, Dataset) or parallel is not None:
         files = filenames if isinstance(filenames, Dataset) else Dataset.from_tensor_slices(file_names(filenames))
