@@ -275,3 +275,15 @@ def test_wrapped_functions():
         frozen.prune("x", part)
     with pytest.raises(TypeError, match="consist of specs"):
         v1.wrap_function(scale, [2.0])
+
+
+def test_tensors_of_graphs_say_that_no_op_computes_with_them():
+    with tf.Graph().as_default():
+        x = v1.placeholder(tf.float32, [2])
+        with tf.GradientTape() as tape, pytest.raises(ValueError, match=r"ExtensionType\. It has no value: .*op by op"):
+            tape.watch(x)
+        for compute in (lambda: x * x, lambda: 1.0 - x, lambda: -x, lambda: x[0], lambda: x > 1.0):
+            with pytest.raises(TypeError, match=r"'Placeholder:0' .* has no value .* Call functions of tensors"):
+                compute()
+        with pytest.raises(ValueError, match=r"unsupported type .* Call functions of tensors"):
+            tf.square(x)

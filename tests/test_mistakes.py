@@ -63,6 +63,28 @@ def test_a_traceback_is_as_short_as_tensorflows(name, measured):
     assert mine["lines"] <= theirs["lines"] + 3
 
 
+# Parts of messages that say what is wrong and what to do.
+NAMED = {
+    "gradients/apply_without_zip": "Call apply_gradients(zip(gradients, variables))",
+    "keras/class_numbers_in_a_categorical_loss": "have rank 1 and no axis of 3 classes. Use tf.keras.losses.SparseCat",
+    "keras/integer_labels_with_a_categorical_loss": "rank 1 and no axis of 3 classes. Use tf.keras.losses.SparseCat",
+    "keras/one_hot_labels_in_a_sparse_function": "rank 2 like the output, and class numbers have one axis less. Use",
+    "keras/one_hot_labels_with_a_sparse_loss": "Use tf.keras.losses.CategoricalCrossentropy for one-hot labels",
+    "tensors/cast_of_text": "Use tf.strings.to_number",
+    "tensors/class_numbers_in_a_cross_entropy": "Use tf.nn.sparse_softmax_cross_entropy_with_logits for labels that",
+    "tensors/float32_plus_float64": "AddV2 as input #1 (the second input) was expected to be a float tensor but is a",
+    "tensors/float_times_integer": "Use tf.cast(x, tf.float32) to make them agree",
+    "tensors/index_by_a_list": "Use tf.gather(x, [0, 1]) to select rows",
+    "tensors/one_hot_labels_of_a_sparse_cross_entropy": "Use tf.nn.softmax_cross_entropy_with_logits for one-hot",
+    "tensors/text_plus_number": "Use tf.strings.to_number(text)",
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_message_names_the_mistake_and_what_to_do(name, measured):
+    assert NAMED[name] in measured[name]["first_line"] + measured[name]["last_line"]
+
+
 def test_python_prints_what_is_measured(measured):
     name = "functions/matmul_inside_an_if"
     printed = gradtape_run(ROOT / "tests" / "mistakes" / f"{name}.py").stderr

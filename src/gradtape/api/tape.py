@@ -140,9 +140,10 @@ class GradientTape(DerivativeMethods, InspectionMethods):
                 leaves = tensor if are_leaves(tensor) else nest.flatten(tensor, expand_composites=True)
             for leaf in leaves:
                 if type(leaf) is not Tensor and not is_watchable(leaf):
+                    instead = getattr(leaf, "instead", None)  # of tensors in graphs that are read, not built
                     raise ValueError(
                         f"Passed in object {leaf!r} of type '{type(leaf).__name__}', not tf.Tensor or tf.Variable or "
-                        "ExtensionType."
+                        f"ExtensionType.{f' It has no value: {instead}' if isinstance(instead, str) else ''}"
                     )
             if self._log is None:
                 state = "already used up" if self._entered else "not entered yet"

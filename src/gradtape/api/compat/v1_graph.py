@@ -17,9 +17,9 @@ from ...engine.run.dispatch import thread
 from ...graph.trace.scratch import ScratchTrace
 from ...state.sparse_tensor import SparseTensor, SparseTensorValue, made_sparse
 from ..graph_defs.operations import add_placeholder
-from ..graph_defs.sessions import INSTEAD
 from ..namespace import resolve
 from ..runtime.graphs import default
+from ..runtime.operations import INSTEAD
 from .text import dimension_at_index
 
 NAMESPACES = ("compat.v1",)

@@ -10,17 +10,11 @@ from ...core import nest
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ..runtime.graphs import Graph, default
-from ..runtime.operations import GraphTensor, Operation
+from ..runtime.operations import INSTEAD, GraphTensor, Operation
 from .running import graph_function
 
 NAMESPACES = ("compat.v1",)
 __all__ = ["InteractiveSession", "Session", "get_default_session"]
-
-INSTEAD = (
-    "gradtape has no graphs that are built op by op and run in sessions. Call functions of tensors, with tf.function "
-    "where they are to be compiled, and read values with .numpy(). A session runs graphs that "
-    "tf.graph_util.import_graph_def has read"
-)
 
 
 class _Thread(threading.local):

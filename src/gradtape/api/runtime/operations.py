@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from ...core import errors
 from ...core.dtypes import DType
@@ -16,9 +16,17 @@ from ...graph.ir.graph import Graph, Value, unique
 from ...state.specs import TensorSpec
 from ..catalogue.nodes import node_type
 
+INSTEAD = (
+    "gradtape has no graphs that are built op by op and run in sessions. Call functions of tensors, with tf.function "
+    "where they are to be compiled, and read values with .numpy(). A session runs graphs that "
+    "tf.graph_util.import_graph_def has read"
+)
+
 
 class GraphTensor:
-    """One output of an operation: a tensor without value."""
+    """One output of an operation: a tensor without value, which no op computes with."""
+
+    instead = INSTEAD  # what the errors of functions that take tensors say
 
     def __init__(self, op: Operation, value_index: int, dtype: DType, shape: TensorShape | None = None) -> None:
         self.op, self.value_index, self.dtype = op, value_index, dtype
@@ -45,6 +53,13 @@ class GraphTensor:
 
     def __repr__(self) -> str:
         return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+    def _refuse(self, *operands: Any) -> NoReturn:
+        raise TypeError(f"{self!r} has no value to compute with: {INSTEAD}")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _refuse
+    __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _refuse
 
 
 class Operation:

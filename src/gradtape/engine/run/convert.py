@@ -471,7 +471,11 @@ register(IndexedSlices, _of_slices)
 
 
 def _unsupported(value: object) -> Exception:
-    return ValueError(f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.")
+    instead = getattr(value, "instead", None)
+    advice = f" It has no value: {instead}" if isinstance(instead, str) else ""
+    return ValueError(
+        f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor.{advice}"
+    )
 
 
 def _inconvertible(value: object, dtype: DType) -> Exception:

@@ -10,6 +10,7 @@ from keras.src import backend
 
 import gradtape as tf
 from gradtape import Tensor
+from gradtape.core.tracebacks import at_boundary
 from gradtape.engine.registry.op import Op
 from gradtape.engine.run.namespace import ops
 from gradtape.ops.arrays.reductions import softmax
@@ -42,6 +43,7 @@ def multi_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
     return cast(largest, backend.floatx() if dtype is None else dtype)
 
 
+@at_boundary
 def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     x, labels = _pair(target, output)
     if not x.dims:
@@ -106,6 +108,7 @@ def _clipped(x: Tensor) -> Tensor:
     return ops.minimum(ops.maximum(x, epsilon), 1.0 - epsilon)
 
 
+@at_boundary
 def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     x, labels = convert_to_tensor(output), cast(convert_to_tensor(target), "int64")
     if len(labels.dims) == len(x.dims) and labels.dims and labels.dims[-1] == 1:
@@ -131,6 +134,7 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, x if from_logits else ops.log(_clipped(x)))
 
 
+@at_boundary
 def binary_crossentropy(target, output, from_logits=False):
     x, labels = _pair(target, output)
     x, from_logits = _logits(x, from_logits, sigmoid, "binary_crossentropy")
