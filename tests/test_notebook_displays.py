@@ -57,6 +57,36 @@ def test_a_tape_whose_records_are_freed_shows_its_repr():
     assert tf.GradientTape()._repr_html_() is None
 
 
+def test_tapes_and_functions_print_what_they_hold():
+    w, c = tf.Variable([[1.0, -1.0]]), tf.constant([3.0, 4.0])
+    tape = tf.GradientTape()
+    assert repr(tape) == "<GradientTape: not entered yet>"
+    with tape:
+        loss = tf.exp(w) * c
+        assert repr(tape) == "<GradientTape: 2 ops, 1 variable, 16 B kept, recording>"
+    assert str(tape) == "<GradientTape: 2 ops, 1 variable, 16 B kept>"
+    for method in (tape.report, tape.save):  # the path is forgotten
+        with pytest.raises(TypeError, match=r"takes the path of .*\(path, target, sources\): got <tf.Tensor"):
+            method(loss, w)
+    tape.gradient(loss, w)
+    assert repr(tape) == "<GradientTape: used up, as its gradient was computed>"
+
+    @tf.function
+    def f(x):
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = x * x
+        shown.append(repr(inner))
+        return inner.gradient(y, x)
+
+    shown = []
+    assert repr(f) == "<tf.function f: 0 traces, not compiled>"
+    f(c), f(c[:1])
+    assert repr(f) == "<tf.function f: 2 traces, not compiled>"
+    assert shown[0] == "<GradientTape: 1 op, 0 variables, 1 watched tensor, 8 B kept>"
+    assert repr(tf.function(f, jit_compile=True)).endswith("0 traces, compiled by XLA>")
+
+
 @pytest.mark.parametrize("method", ["explain", "diagnose", "flow", "profile", "check", "audit_precision"])
 def test_answers_show_the_words_of_their_text(method):
     tape, loss, w = recorded()

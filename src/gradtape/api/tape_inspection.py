@@ -135,6 +135,11 @@ class InspectionMethods(Tape):
         """
         return inspection().profile(self, target, sources)
 
+    def __repr__(self) -> str:
+        from ..inspect.costs.overview import summary
+
+        return str(summary(self))
+
     def _repr_html_(self) -> str | None:
         """Returns what notebooks show: the recorded ops and the memory they keep; None after the recording is freed."""
         try:

@@ -401,6 +401,11 @@ class Function:
         """Describe every traced signature."""
         return "\n\n".join(f.pretty_printed_signature(verbose) for f in self._list_all_concrete_functions())
 
+    def __repr__(self) -> str:
+        count = self.experimental_get_tracing_count()
+        compiled = "compiled by XLA" if self._jit.is_compiled else "not compiled"
+        return f"<tf.function {self.name}: {count} trace{'s' * (count != 1)}, {compiled}>"
+
     def _repr_html_(self) -> str:
         """Returns what notebooks show: the signatures that the function was traced for, and the ops of each graph."""
         from html import escape

@@ -55,6 +55,11 @@ class JitPolicy:
             return False
         return is_available(module)
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether XLA runs the function: because it has to, or by default a graph at least."""
+        return bool(self.requested) or self._compiled > 0
+
     def is_worth_it(self, graph: Graph) -> bool:
         """Whether a graph has enough ops for a program: below, the call of a program takes longer than the ops."""
         return len(graph.nodes) >= MIN_NODES or any(any(subgraphs(node)) for node in graph.nodes)

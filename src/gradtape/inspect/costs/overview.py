@@ -8,9 +8,10 @@ from typing import Any
 
 from ...core.budgets import readable_bytes
 from ...engine.registry.op import SingleInputRule
+from ..records.never_raises import never_raises
 from ..records.reading import require_log
 from ..records.tables import Printable, Table
-from .memory import memory
+from .memory import iterate_kept_arrays, memory
 
 _MOST_ROWS = 12
 
@@ -52,6 +53,33 @@ def overview(tape: Any) -> Overview:
     log = require_log(tape, "count what this tape has recorded")
     names = [op.op.name if type(op) is SingleInputRule else op.name for op in log.ops if op is not None]
     return Overview(dict(Counter(names).most_common()), memory(tape).by_op)
+
+
+@never_raises(object.__repr__)
+def summary(tape: Any) -> str:
+    """Returns the representation of `tape`: what it has recorded and keeps, or why there is nothing.
+
+    >>> import gradtape as tf
+    >>> x = tf.Variable([1.0, 2.0])
+    >>> with tf.GradientTape() as tape:
+    ...     y = tf.exp(tf.exp(x))
+    >>> tape
+    <GradientTape: 2 ops, 1 variable, 16 B kept>
+    >>> tape.gradient(y, x) is not None, tape
+    (True, <GradientTape: used up, as its gradient was computed>)
+    """
+    name, log = type(tape).__name__, tape._log
+    if log is None:
+        return f"<{name}: {'used up, as its gradient was computed' if tape._entered else 'not entered yet'}>"
+    parts = [_count(sum(op is not None for op in log.ops), "op"), _count(len(log.variables), "variable")]
+    tensors = len(log.leaves.difference(log.variable_index.values()))
+    parts += [_count(tensors, "watched tensor")] if tensors else []
+    parts.append(f"{readable_bytes(sum(array.bytes for array in iterate_kept_arrays(log)))} kept")
+    return f"<{name}: {', '.join(parts)}{', recording' if tape._recording else ''}>"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _percent(part: int, whole: int) -> str:

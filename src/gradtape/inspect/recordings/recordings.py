@@ -29,7 +29,7 @@ from ...graph.control_flow.custom import custom_gradient
 from ...graph.ir.effects import Changed, assertion, guard, never, shape_guard
 from ...state.archive import ArchiveReader, ArchiveWriter, replacing
 from ...state.variable import Variable
-from ..records.reading import Reading, source_name
+from ..records.reading import Reading, require_path, source_name
 from ..records.repetition import Key, RepeatedStep, steps_of
 from ..records.replay import ReplayLog
 from .rules import with_graph
@@ -57,6 +57,7 @@ def save_tape(
     >>> tf.load_tape(path).gradient().numpy().tolist()
     [2.0, 4.0]
     """
+    require_path(path, "save takes the path of the file first, as in tape.save(path, target, sources)")
     reading = Reading(tape, target, sources, "save this tape")
     steps = []
     for step in steps_of(reading, can_encode):

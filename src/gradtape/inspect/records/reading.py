@@ -286,6 +286,12 @@ def require_log(tape: Any, doing: str) -> Log:
     return log
 
 
+def require_path(path: object, usage: str) -> None:
+    """Raises TypeError, with the usage of a method of tapes, if what it got as a path is none."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise TypeError(f"{usage}: got {path!r} of type {type(path).__name__}")
+
+
 def source_name(source: Any, line: Line | None) -> str:
     """Returns the name of a variable or watched tensor; of a Keras variable, its path."""
     path = getattr(source, "path", None) or getattr(native(source), "path", None)

@@ -28,7 +28,7 @@ from ..causes.nonfinite import diagnose
 from ..costs.profile import profile
 from ..records.event_log import TracingLog
 from ..records.layers import layer_paths
-from ..records.reading import Reading, line_data
+from ..records.reading import Reading, line_data, require_path
 from .graph_report import call_data, graph_data, kind_of
 from .grouping import expand_leaves, tree
 
@@ -58,6 +58,7 @@ def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sourc
     >>> "reduce" in page.read_text() or "sum" in page.read_text()
     True
     """
+    require_path(path, "report takes the path of the HTML file first, as in tape.report(path, target, sources)")
     if isinstance(subject, Tape):
         data = tape_data(subject, target, sources)
     elif hasattr(subject, "page_data"):
