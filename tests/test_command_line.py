@@ -193,6 +193,11 @@ def test_libraries_find_tensorflow_without_importing_it(script):
         assert importlib.metadata.version("tensorflow") == tf.__version__
         assert convert_to_numpy(add(nn.relu([1.0, -1.0]), 1.0)).tolist() == [2.0, 1.0]
         assert issubclass(keras.Model, trainer.TensorFlowTrainer) and issubclass(keras.Layer, layer.TFLayer)
+        import gradtape, inspect, os
+
+        assert tf.__file__ == tf.__spec__.origin == gradtape.__file__ == inspect.getsourcefile(tf)
+        assert tf.__path__ == [os.path.dirname(tf.__file__)] == tf.__spec__.submodule_search_locations
+        assert importlib.util.find_spec("tensorflow") is tf.__spec__ and importlib.util.find_spec("tensorflow.math")
         print("all of it")
         """
     ))  # fmt: skip

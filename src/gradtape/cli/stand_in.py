@@ -39,9 +39,11 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         """Returns a spec if `name` belongs to TensorFlow."""
-        if name.partition(".")[0] == NAME:
-            return importlib.util.spec_from_loader(name, self, is_package=True)
-        return None
+        if name.partition(".")[0] != NAME:
+            return None
+        return importlib.util.spec_from_file_location(
+            name, gradtape.__file__, loader=self, submodule_search_locations=[]  # the folder of the file
+        )
 
     def find_distributions(self, context: Any = None) -> Iterable[Distribution]:
         """Returns the metadata of the package `tensorflow`, by which libraries look for it."""
@@ -59,8 +61,10 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             become_tensorflow(module)
             for own, space in list(sys.modules.items()):
                 if isinstance(space, Namespace):
+                    public = own.replace("gradtape", NAME, 1)
                     vars(space)["__path__"] = []  # makes Python import a missing name as a submodule, which reports it
-                    sys.modules[own.replace("gradtape", NAME, 1)] = space
+                    vars(space)["__spec__"] = self.find_spec(public)
+                    sys.modules[public] = space
             sys.modules[f"{NAME}.compat.v2"] = module
         else:
             sys.modules[name] = _counterpart(name)
