@@ -1,5 +1,6 @@
 """Input and output of programs: files, images, text and summaries."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -126,6 +127,22 @@ def test_summaries_are_written_by_functions_too(tmp_path):
     assert events(tmp_path) == [("train/loss", 0, 1.0), ("train/loss", 1, 3.0)]
     with pytest.raises(RuntimeError, match="closed"), writer.as_default():
         pass
+
+
+def test_events_are_in_the_file_after_a_flush_and_after_the_writer(tmp_path):
+    pytest.importorskip("tensorboardX")
+    writer = tf.summary.create_file_writer(str(tmp_path), max_queue=1000)
+    writer.set_as_default()
+    for step in range(30):
+        tf.summary.scalar("loss", 0.5, step=step)
+    assert events(tmp_path) == []
+    tf.summary.flush()
+    assert len(events(tmp_path)) == 30
+    tf.summary.scalar("loss", 0.5, step=30)
+    tf.summary.create_noop_writer().set_as_default()
+    del writer
+    gc.collect()
+    assert len(events(tmp_path)) == 31
 
 
 def events(folder):

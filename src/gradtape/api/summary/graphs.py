@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,7 @@ def graph(graph_data: Any) -> Tensor:
 
     writer._check()
     data = graph_data.SerializeToString() if is_message else encoded("GraphDef", _graph_values(graph_data))
-    writer._events.event_writer.add_event(Event(graph_def=data))
+    writer._events.add_event(Event(wall_time=time.time(), graph_def=data))
     return to_tensor(True)
 
 

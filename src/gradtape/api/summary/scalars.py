@@ -1,8 +1,12 @@
-"""`tf.summary`: scalars for TensorBoard. tensorboardX writes the event files; errors say how to install it."""
+"""`tf.summary`: scalars for TensorBoard, as messages of tensorboardX; errors say how to install it.
+
+A flush returns when the file has everything: tensorboardX's own writer leaves that to a thread.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, SupportsInt
@@ -17,7 +21,8 @@ from ...core.type_hints import PathLike, TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ..runtime.system import py_function
-from .events import plugin_metadata, tensor_event, unique_suffix
+from .events import plugin_metadata, tensor_event
+from .v1_writers import FileWriter
 
 NAMESPACES = ("summary",)
 __all__ = [
@@ -111,7 +116,7 @@ def create_file_writer(
     True
     """
     try:
-        from tensorboardX import FileWriter
+        import tensorboardX  # noqa: F401
     except ImportError:
         how = install_command("summary")
         raise ImportError(f"tf.summary writes event files with tensorboardX: {how}") from None
@@ -120,8 +125,8 @@ def create_file_writer(
     writer._events = FileWriter(
         folder,
         max_queue=10 if max_queue is None else int(max_queue),
-        flush_secs=120 if flush_millis is None else max(1, int(flush_millis) // 1000),
-        filename_suffix=unique_suffix() + (".v2" if filename_suffix is None else str(filename_suffix)),
+        flush_secs=120 if flush_millis is None else int(flush_millis) / 1000,
+        filename_suffix=".v2" if filename_suffix is None else str(filename_suffix),
     )
     return writer
 
@@ -177,8 +182,10 @@ def written_as(tag: str, step: Any, value: Callable[[], Tensor], event: Callable
 
     def write(x: Tensor, place: Tensor, wanted: Tensor) -> Tensor:
         if bool(wanted):
+            from tensorboardX.proto.event_pb2 import Event
+
             writer._check()
-            writer._events.add_summary(event(tag, x), int(place))
+            writer._events.add_event(Event(wall_time=time.time(), step=int(place), summary=event(tag, x)))
         return wanted
 
     return py_function(write, [value(), ops.cast(to_tensor(at), dtype=dtypes.int64), _condition()], dtypes.bool)

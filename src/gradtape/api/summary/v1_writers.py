@@ -6,6 +6,7 @@ import os
 import socket
 import threading
 import time
+import weakref
 from typing import Any, ClassVar, Self
 
 from ...core.protos.generated import message_class
@@ -49,6 +50,7 @@ class FileWriter:
     def _open(self) -> None:
         name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}{unique_suffix()}"
         self._records = TFRecordWriter(os.path.join(self._logdir, name + self._suffix))
+        weakref.finalize(self, self._records.close)  # also when Python exits: few programs close their writers
         self._waiting, self._flushed = 0, time.monotonic()
         self.add_event(message_class("Event")(wall_time=time.time(), file_version=_FILE_VERSION))
         self.flush()
