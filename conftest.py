@@ -19,10 +19,12 @@ with contextlib.suppress(ImportError):  # the device tests run without it
     settings.load_profile("steady")
 
 SOURCES = Path(__file__).parent / "src"
+DEVICE_TESTS = Path(__file__).parent / "tests" / "devices"
+HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 # One is another module, Keras', once it is imported; the other is loaded when Python starts, from its installed copy.
 collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py"]
-if importlib.util.find_spec("torch") is None:
+if not HAS_TORCH:
     names = ("device", "device_kernels", "fusion", "namespace", "random")
     collect_ignore += [f"src/gradtape/backends/torch/{name}.py" for name in names]
 
@@ -98,13 +100,27 @@ def pytest_runtest_call(item):
     return result
 
 
+class WithoutTorch(pytest.Module):
+    """A file of tests that needs PyTorch, which is not installed. Pytest collects even ignored files that are named."""
+
+    def collect(self):
+        pytest.skip("PyTorch is not installed", allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(module_path, parent):
+    """Leaves out the device tests without PyTorch."""
+    if not HAS_TORCH and module_path.is_relative_to(DEVICE_TESTS):
+        return WithoutTorch.from_parent(parent, path=module_path)
+    return None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path):
     """Looks for examples in the docstrings of the sources only: the tests have none, and searching them takes time."""
     collectors = yield
     if file_path.is_relative_to(SOURCES):
         return collectors
-    return [collector for collector in collectors if type(collector) is pytest.Module]
+    return [collector for collector in collectors if type(collector) in (pytest.Module, WithoutTorch)]
 
 
 @pytest.hookimpl(wrapper=True)
