@@ -462,3 +462,22 @@ print(float(double(tf.constant(2.0))))
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout == "4.0\n", done.stderr[-2000:]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_step_that_keras_has_compiled_by_itself_runs_on_numpy_in_a_forked_process():
+    code = """
+import os, gradtape as tf, numpy as np
+model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+x = np.ones((40, 2), "float32")
+model.fit(x, x[:, :1], batch_size=1, verbose=0)  # XLA compiles the step after 32 batches
+model.predict(x, batch_size=1, verbose=0)
+child = os.fork()
+if not child:
+    model.fit(x, x[:, :1], batch_size=1, verbose=0)
+    os._exit(model.predict(x, batch_size=1, verbose=0).shape[0])
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "40\n", done.stderr[-2000:]

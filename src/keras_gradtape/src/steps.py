@@ -18,6 +18,7 @@ from keras.src import tree
 import gradtape as tf
 from gradtape.core.budgets import in_force
 from gradtape.engine.run import dispatch
+from gradtape.graph.executors.xla.executor import is_of_another_process
 
 from .ops.core import convert_to_tensor
 
@@ -94,8 +95,11 @@ class _First:
             return self._rare(data)
 
     def _stays_on_numpy(self) -> bool:
-        """Returns whether a memory budget is in force: XLA would have to compile the step several times to meet it."""
-        return in_force.budget is not None
+        """Returns whether XLA cannot run the step here, or a memory budget is in force.
+
+        XLA would have to compile the step several times to meet the budget.
+        """
+        return in_force.budget is not None or is_of_another_process()
 
 
 def _shapes(data: Any) -> Any:

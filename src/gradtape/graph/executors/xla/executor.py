@@ -64,9 +64,17 @@ def _process_of_xla() -> int:
     return getpid()
 
 
+def is_of_another_process() -> bool:
+    """Whether this process was forked after XLA started: XLA's threads do not survive a fork, and a run would hang.
+
+    To be asked just before XLA runs: the first process that asks is XLA's.
+    """
+    return _process_of_xla() != getpid()
+
+
 def check_process() -> None:
-    """Raise in a process forked after XLA started: XLA's threads do not survive a fork, and a run would hang."""
-    if _process_of_xla() != getpid():
+    """Raise in a process forked after XLA started."""
+    if is_of_another_process():
         raise RuntimeError(
             f"XLA was started in process {_process_of_xla()}, from which this one, {getpid()}, was forked afterwards: "
             'functions with jit_compile=True cannot run here. Use the "spawn" start method instead, as in '
