@@ -176,6 +176,9 @@ class Namespace(ModuleType):
         setattr(self, name, value)
         return value
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self.__name__,)
+
     def __dir__(self) -> list[str]:
         prefix = f"{self._space}.".lstrip(".")
         paths = _v1_paths() if prefix.startswith(V1) else [*NAMES, *spaces()]

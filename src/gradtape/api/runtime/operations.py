@@ -175,6 +175,9 @@ class _Argument(GraphTensor):
 class FunctionView:
     """Presents the graphs of functions as TensorFlow does."""
 
+    def __reduce__(self) -> str:
+        return "FUNCTION_VIEW"
+
     def graph_of(self, function: ConcreteFunction, graph: Graph) -> FunctionGraph:
         """Return a traced graph with TensorFlow's methods."""
         return FunctionGraph(

@@ -26,6 +26,12 @@ from .validation import check_dtypes
 _CONVERTED = (bool, int, float, complex, str, bytes, np.ndarray, np.generic, list, tuple)  # types that become tensors
 
 
+_NOT_PICKLED = (
+    "cannot pickle a function of a SavedModel: it is a graph. Pass on the folder, and call tf.saved_model.load(folder) "
+    "where the function is used"
+)
+
+
 class LoadedConcreteFunction(ConcreteFunction):
     """A function of a SavedModel for one signature, traced in its first call or when its graph is requested."""
 
@@ -51,6 +57,9 @@ class LoadedConcreteFunction(ConcreteFunction):
         self._parameters = Parameters(self._flat_call, None)
         self.positional = len(self._given)
         self.by_names = False  # whether it is a signature, which takes arguments by name and returns a dict
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError(_NOT_PICKLED)
 
     def check(self) -> None:
         """Raises an error unless the signature and the captures match the function's inputs and outputs."""
@@ -255,6 +264,9 @@ class LoadedFunction(Function):
         super().__init__(choose, input_signature=specs, autograph=False, graph_view=FUNCTION_VIEW)
         self.concrete_functions = list(concretes)
         _copy_with_own_traces(self)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError(_NOT_PICKLED)
 
 
 def _copy_with_own_traces(function: Function) -> Function:

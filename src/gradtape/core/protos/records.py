@@ -51,6 +51,8 @@ class Record:
         self.kind, self.values = kind, values
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "values" not in vars(self):  # as pickle and copy ask for
+            raise AttributeError(name)
         if name in self.values:
             return self.values[name]
         field = _fields(self.kind).get(name)

@@ -108,6 +108,12 @@ class ConcreteFunction:
                     raise
         return None
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        raise TypeError(
+            "cannot pickle a concrete function: it is a graph. Pickle the tf.function, and call get_concrete_function "
+            "where it is loaded"
+        )
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function on tensors, by position or by name; Python values must equal the traced ones."""
         try:

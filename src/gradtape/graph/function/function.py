@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import types
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -485,6 +486,23 @@ class Function:
                 found = self._methods.get(id(instance)) or self._method(instance)
         return Bound(found[1], instance)
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickle by reference if a module has the function under its name; else the Python function and the options."""
+        if self._is_global():
+            return self._qualified_name
+        return _recreated, (self._function, self.name, self.input_signature, self._options)
+
+    @property
+    def _qualified_name(self) -> str:
+        return str(getattr(self, "__qualname__", self.name))  # a partial function has none
+
+    def _is_global(self) -> bool:
+        """Whether its module, which another process can import, has this function under its name."""
+        found: Any = sys.modules.get(self.__module__) if self.__module__ != "__main__" else None
+        for name in self._qualified_name.split("."):
+            found = getattr(found, name, None)
+        return found is self
+
     def _method(self, instance: object) -> tuple[weakref.ref[Any], Function]:
         number, methods = id(instance), self._methods
         alive = weakref.ref(instance, lambda _: methods.pop(number, None))
@@ -510,6 +528,23 @@ class Bound(Function):
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        name = getattr(self._function, "__name__", "")
+        found = getattr(type(self._held), name, None)
+        if isinstance(found, Function) and found._function is self._function:
+            return getattr, (self._held, name)
+        return _bound_again, (self._held, self._function, self.name, self.input_signature, self._options)
+
+
+def _recreated(python_function: Callable[..., Any], name: str, input_signature: Any, options: Any) -> Function:
+    return Function(python_function, name, input_signature, *options)
+
+
+def _bound_again(
+    instance: object, python_function: Callable[..., Any], name: str, input_signature: Any, options: Any
+) -> Any:
+    return Function(python_function, name, input_signature, *options).__get__(instance)
 
 
 def _are_same(a: object, b: object) -> bool:

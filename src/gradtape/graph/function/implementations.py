@@ -42,6 +42,11 @@ class Implementation(Function):
         super().__init__(python_function, *options)
         self._api, self._device = attributes[API], attributes.get(DEVICE)
 
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        if self._is_global():
+            return self._qualified_name
+        raise TypeError("cannot pickle one of several implementations of an API, which name each other")
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if thread.trace is None or is_in_scratch_graph():
             return super().__call__(*args, **kwargs)
