@@ -1,11 +1,13 @@
 """TensorFlow's public names and their locations `module:attribute` (`names.txt`, written by tools/index_names.py)."""
 
-import os
+from typing import Any
+
+from ..core import text_beside
 
 
 def _words(file: str) -> list[str]:
-    with open(os.path.join(os.path.dirname(__file__), file), encoding="utf-8") as text:
-        return text.read().split()
+    spec: Any = __spec__
+    return text_beside(spec, file).split()
 
 
 _words_of_names = _words("names.txt")

@@ -7,7 +7,9 @@ and `keras2` if it needs Keras 2. tools/ecosystem/run.py writes it together with
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
+from typing import Any
+
+from ..core import text_beside
 
 _COMPILED = "has ops that are compiled for TensorFlow, which gradtape does not load"
 
@@ -29,7 +31,8 @@ FAMILIES = ("tensorflow_", "tf_")  # how the names of libraries that need Tensor
 def compared_libraries() -> dict[str, tuple[str, str]]:
     """Returns the status and a note for each library that `make ecosystem` runs."""
     found = {}
-    for line in Path(__file__).with_name("libraries.txt").read_text(encoding="utf-8").splitlines():
+    spec: Any = __spec__
+    for line in text_beside(spec, "libraries.txt").splitlines():
         module, distribution, version, outcome, *needs = line.split()
         result = "has TensorFlow's results" if outcome == "same" else "differs or fails, see docs/ecosystem.md"
         keras = "; set TF_USE_LEGACY_KERAS=1 and install tf-keras" if needs else ""

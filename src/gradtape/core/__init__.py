@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
+
+
+def text_beside(spec: Any, file: str) -> str:
+    """Returns the text of a data file in the folder of a module, which may be in a zip archive."""
+    text: bytes = spec.loader.get_data(os.path.join(os.path.dirname(spec.origin), file))
+    return text.decode()
 
 
 class LazyLogger:

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from ...core import text_beside
 
 
 class Argument(NamedTuple):
@@ -41,8 +42,8 @@ class Definition(NamedTuple):
 
 @cache
 def _lines() -> dict[str, str]:
-    with open(os.path.join(os.path.dirname(__file__), "definitions.txt"), encoding="utf-8") as text:
-        return {line.partition(" ")[0].rstrip("!"): line for line in text.read().splitlines()}
+    spec: Any = __spec__
+    return {line.partition(" ")[0].rstrip("!"): line for line in text_beside(spec, "definitions.txt").splitlines()}
 
 
 def recorded_ops() -> list[str]:

@@ -8,8 +8,10 @@ publish under another name, recorded by tools/record_private_names.py.
 
 from __future__ import annotations
 
-import os
 import re
+from typing import Any
+
+from gradtape.core import text_beside
 
 _ROWS = """
 __internal__ CompositeTensor=core.composites:CompositeTensor EagerTensor=cli.private.framework.ops:EagerTensor
@@ -434,8 +436,8 @@ def _read(lines: list[str]) -> dict[str, dict[str, str]]:
 
 
 def _recorded() -> list[str]:
-    with open(os.path.join(os.path.dirname(__file__), "exported_names.txt"), encoding="utf-8") as file:
-        return file.read().splitlines()
+    spec: Any = __spec__
+    return text_beside(spec, "exported_names.txt").splitlines()
 
 
 MODULES = _read(re.split(r"\n(?! )", _ROWS.strip()))

@@ -10,11 +10,11 @@ A file is parsed at first use; until then only the places of names are known.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PACKAGE = "tensorflow"
 SCALARS = frozenset(
@@ -79,8 +79,10 @@ class _Section(NamedTuple):
 def _sections() -> dict[str, _Section]:
     """Returns the rows of every file, by its path."""
     found: dict[str, _Section] = {}
+    spec: Any = __spec__
+    loader = spec.loader  # also for a zip archive
     for table in _TABLES:
-        text = (Path(__file__).parent / f"{table}.txt").read_text(encoding="utf-8").replace("\n    ", " ")
+        text = loader.get_data(os.path.join(os.path.dirname(__file__), f"{table}.txt")).decode().replace("\n    ", " ")
         for line in text.splitlines():
             if line.startswith("file "):
                 _, path, *head = line.split()
