@@ -10,8 +10,9 @@ from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixt
 
 from gradtape.api.compat.differences import DIFFERENCES
 from gradtape.api.names import NAMES
-from gradtape.cli import main
-from gradtape.cli.libraries import LIMITED, UNSUPPORTED
+from gradtape.cli import libraries, main
+from gradtape.cli import needs as needs_module
+from gradtape.cli.libraries import LIMITED, UNSUPPORTED, judge_library
 from gradtape.cli.lookup import judge
 
 
@@ -175,6 +176,98 @@ def test_notes_say_what_to_use_instead(tmp_path, script, capsys):  # noqa: F811
     assert not {"numpy", "lime"} & set(found)
     report, _ = checked(script("import transformers", "without_tensorflow.py"), capsys)
     assert report["files"][0]["names"] == []
+
+
+def test_calls_that_raise_are_missing(script, capsys):  # noqa: F811
+    old = """\
+        import tensorflow.compat.v1 as tf
+        tf.disable_eager_execution()
+        x = tf.placeholder(tf.float32, [None])
+        with tf.Session() as session:
+            session.run(x * x)
+        try:
+            strategy = tf.distribute.TPUStrategy()
+        except ValueError:
+            strategy = tf.lite.TFLiteConverter.from_saved_model("folder")
+
+        @tf.lite.experimental.authoring.compatible
+        def f(x):
+            return tf.disable_v2_behavior
+        """
+    report, code = checked(script(old), capsys)
+    assert code == 1
+    assert names(report, "missing") == {
+        "tf.compat.v1.disable_eager_execution": ["2"],
+        "tf.compat.v1.placeholder": ["3"],
+        "tf.compat.v1.Session": ["4"],
+        "tf.compat.v1.lite.TFLiteConverter.from_saved_model": ["9"],
+        "tf.compat.v1.lite.experimental.authoring.compatible": ["11"],
+    }
+    different = {"tf.compat.v1.distribute.TPUStrategy": ["7"], "tf.compat.v1.disable_v2_behavior": ["13"]}
+    assert names(report, "different") == different
+    notes = {use["name"]: use["note"] for use in report["files"][0]["names"]}
+    assert "no graphs that are built op by op. Call functions" in notes["tf.compat.v1.placeholder"]
+    reads = "import tensorflow as tf\ntf.import_graph_def(d)\ntf.compat.v1.Session().run(tf.compat.v1.placeholder(1))"
+    assert checked(script(reads), capsys)[1] == 0
+
+
+def test_what_programs_need(script, capsys, monkeypatch):  # noqa: F811
+    monkeypatch.delenv("TF_USE_LEGACY_KERAS", raising=False)
+    monkeypatch.setenv("KERAS_BACKEND", "gradtape")
+    text = """\
+        import tensorflow as tf
+
+        @tf.function(jit_compile=True)
+        def f(x):
+            return tf.image.decode_png(x), tf.summary.create_file_writer("logs")
+        tf.function(f, jit_compile=False), f.get_concrete_function().graph.as_graph_def(), tf.make_tensor_proto(1)
+        """
+    report, _ = checked(script(text), capsys)
+    needs = {need["extra"]: (need["names"], need["lines"]) for need in report["files"][0]["needs"]}
+    assert needs == {
+        "xla": (["jit_compile=True"], ["3"]),
+        "jpeg": (["tf.image.decode_png"], ["5"]),
+        "summary": (["tf.summary.create_file_writer"], ["5"]),
+        "protobuf": (["tf.make_tensor_proto"], ["6"]),
+    }
+    assert all(need["installed"] == (find(need["extra"]) is not None) for need in report["files"][0]["needs"])
+    monkeypatch.setattr(needs_module, "_is_installed", lambda module: module != "jax")
+    main(["check", str(script(text))])
+    out = capsys.readouterr().out
+    assert f"script.py:3: needs the extra xla for {'jit_compile=True'}, which is not installed: pip install" in out
+    assert out.endswith("needs the installed extras jpeg, summary, protobuf\n")  # no Keras, so no backend
+    for asked, answer in (("jax", "jax, as KERAS_BACKEND says"), ("tensorflow", "gradtape"), ("gradtape", "gradtape")):
+        monkeypatch.setenv("KERAS_BACKEND", asked)
+        assert needs_module.keras_backend() == answer
+    monkeypatch.setenv("TF_USE_LEGACY_KERAS", "1")
+    assert needs_module.keras_backend().startswith("gradtape, with Keras 2")
+
+
+def find(extra):
+    modules = {"xla": "jax", "jpeg": "PIL", "summary": "tensorboardX", "protobuf": "google.protobuf"}
+    return importlib.util.find_spec(modules[extra])
+
+
+def test_files_that_cannot_be_read(tmp_path, capsys):
+    (tmp_path / "book.ipynb").write_text('{"sheets": []}')
+    (tmp_path / "latin.py").write_bytes(b"x = '\xe9'")
+    assert main(["check", str(tmp_path), "nofile.py"]) == 2
+    out = capsys.readouterr().out.replace(f"{tmp_path}/", "").splitlines()
+    assert out[0] == "book.ipynb: cannot be read: not a notebook: KeyError('cells')"
+    assert out[1].startswith("latin.py: cannot be read: ") and "encoding" in out[1]
+    assert out[2:] == [
+        "nofile.py: cannot be read: No such file or directory",
+        "3 files: 0 supported, 0 different, 0 missing, 3 not readable",
+    ]
+
+
+def test_notes_name_no_page_that_an_installation_lacks(monkeypatch):
+    assert "docs/ecosystem.md" in judge_library("tensorflow_unheard_of")[1]
+    monkeypatch.setattr(libraries, "find_shipped", lambda path: None)
+    libraries.compared_libraries.cache_clear()
+    notes = [judge_library(name)[1] for name in ("tensorflow_unheard_of", *libraries.compared_libraries())]
+    libraries.compared_libraries.cache_clear()
+    assert not [note for note in notes if "docs" in note]
 
 
 def test_the_table_of_libraries_is_that_of_the_page():

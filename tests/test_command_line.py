@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gradtape.cli import _parser as parser
 from gradtape.cli import launch, main
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
@@ -308,6 +310,18 @@ def test_the_command_alone_shows_the_help(capsys):
         main([])
     shown = capsys.readouterr().err
     assert "usage: gradtape" in shown and "run a program with gradtape in place of TensorFlow" in shown
+
+
+@pytest.mark.parametrize("command", ["", "run", "launch", "check", "compare", "doctor", "bench", "demo"])
+def test_help_ends_in_examples_that_are_valid(command, capsys):
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    examples = capsys.readouterr().out.partition("\nexamples:\n")[2].partition("\n\n")[0].splitlines()
+    assert examples
+    for line in examples:
+        words = re.split(r"  +", line.strip())[0].split()
+        assert words[0] == "gradtape" and words[1] == (command or words[1])
+        assert parser().parse_args(words[1:]).perform is not None
 
 
 def test_a_work_that_there_is_not(capfd):

@@ -14,6 +14,53 @@ import gradtape
 _REPORTED = 3  # exit code of `run --trace --exit-code` if any gradient problem was reported
 _EXIT_CODES = "exit codes: 0 success, 1 problems were found (check, doctor), 2 invalid command line"
 
+# The command lines at the end of each help page, with what they do.
+_EXAMPLES = {
+    "": (
+        ("gradtape run train.py", "run a TensorFlow program without TensorFlow"),
+        ("gradtape run --trace train.py", "and explain gradients that are None, zero or not finite"),
+        ("gradtape check .", "list the names that the programs in a folder use and gradtape lacks"),
+    ),
+    "run": (
+        ("gradtape run train.py --epochs 3", "pass the program its own arguments"),
+        ("gradtape run --trace train.py", "explain gradients that are None, zero or not finite"),
+        ("gradtape run --trace --exit-code train.py", "and exit with 3 if there were any"),
+        ("gradtape run -m pytest tests", "run tests of programs that import tensorflow"),
+    ),
+    "launch": (
+        ("gradtape launch -n 4 train.py", "start four processes on this host"),
+        ("gradtape launch --hosts a,b --rank 1 train.py", "start the processes of host b"),
+        ("gradtape launch -n 4 --restarts 2 -m package.train", "restart after failures, twice at most"),
+    ),
+    "check": (
+        ("gradtape check train.py", "list names that are missing, or whose results differ"),
+        ("gradtape check --all notebooks src", "list all names in folders of notebooks and scripts"),
+        ("gradtape check --json train.py", "print everything for another program"),
+    ),
+    "compare": (
+        ("gradtape compare before.tape after.tape", "show where two runs of a step diverge"),
+        ("gradtape compare --tolerance 1e-5 cpu.tape gpu.tape", "ignore differences due to rounding"),
+    ),
+    "doctor": (
+        ("gradtape doctor", "show versions, devices and extras, and test them"),
+        ("gradtape doctor --no-test --json", "print them for a bug report, without tests"),
+    ),
+    "bench": (
+        ("gradtape bench --works black_scholes --seconds 1", "measure one program for a short time"),
+        ("gradtape bench --peers torch --python torch=.torch/bin/python", "compare with another environment"),
+    ),
+    "demo": (("gradtape demo --epochs 2 --picture loss.png", "train for two epochs and draw the losses"),),
+}
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Wraps descriptions, but not the examples below the options."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if text.startswith("examples:"):
+            return super()._fill_text(text, width, indent)
+        return argparse.HelpFormatter._fill_text(self, text, width, indent)
+
 
 class _Parser(argparse.ArgumentParser):
     """An argument parser that suggests the closest command for an unknown one."""
@@ -49,11 +96,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
+def _end_of_help(command: str, exit_codes: str = "") -> str:
+    """Returns the examples of a command, and its exit codes."""
+    examples = _EXAMPLES[command]
+    width = max(len(line) for line, _ in examples)
+    lines = ["examples:", *(f"  {line:{width}}  {purpose}" for line, purpose in examples)]
+    return "\n".join(lines + ["", exit_codes] * bool(exit_codes))
+
+
 def _parser() -> _Parser:
     parser = _Parser(
         prog="gradtape",
         description="A pure-Python implementation of TensorFlow's GradientTape. No TensorFlow required.",
-        epilog=_EXIT_CODES,
+        epilog=_end_of_help("", _EXIT_CODES),
+        formatter_class=_HelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"gradtape {gradtape.__gradtape_version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=argparse.ArgumentParser)
@@ -64,6 +120,8 @@ def _parser() -> _Parser:
         usage="gradtape run [--trace [--exit-code]] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
         description="Runs a program like `python`, but `import tensorflow` and `import keras` resolve to gradtape. "
         "Affects only this process and the processes that it starts by multiprocessing.",
+        epilog=_end_of_help("run"),
+        formatter_class=_HelpFormatter,
     )
     run.add_argument(
         "--trace", action="store_true", help="explain each gradient that is None, zero or not finite when it occurs"
@@ -87,6 +145,8 @@ def _parser() -> _Parser:
         description="Runs a program like `gradtape run`, in several processes. Each process gets its rank from "
         "gradtape.distribute.rank(), or is a worker of MultiWorkerMirroredStrategy. Output lines are prefixed with the "
         "rank. When a process fails, the launcher ends the others and exits with its exit code.",
+        epilog=_end_of_help("launch"),
+        formatter_class=_HelpFormatter,
     )
     launch.add_argument("-n", dest="count", type=int, help="processes on this host (default: one per GPU, or 1)")
     launch.add_argument("--hosts", default="", help="a,b: all hosts, rank 0 first; start a launcher on each")
@@ -106,7 +166,10 @@ def _parser() -> _Parser:
         "check",
         help="list the TensorFlow names that programs use: supported, different, missing",
         description="Lists the TensorFlow names that programs and notebooks use, without running them.",
-        epilog="exit codes: 0 no name is missing, 1 some names are missing, 2 a file could not be read",
+        epilog=_end_of_help(
+            "check", "exit codes: 0 no name is missing, 1 some names are missing, 2 a file could not be read"
+        ),
+        formatter_class=_HelpFormatter,
     )
     check.add_argument("paths", metavar="PATH", nargs="+", help="a script, a notebook, or a folder")
     check.add_argument("--all", action="store_true", help="also list supported names")
@@ -117,7 +180,8 @@ def _parser() -> _Parser:
         "compare",
         help="show where two recordings of a step, written by tape.save, diverge",
         description="Names the first input or op at which two recordings differ, with the values.",
-        epilog="exit codes: 0 identical, 1 different, 2 a file could not be read",
+        epilog=_end_of_help("compare", "exit codes: 0 identical, 1 different, 2 a file could not be read"),
+        formatter_class=_HelpFormatter,
     )
     compare.add_argument("first", metavar="A.tape", help="a file written by tape.save")
     compare.add_argument("second", metavar="B.tape", help="a recording of the same step from another run")
@@ -128,7 +192,8 @@ def _parser() -> _Parser:
         "doctor",
         help="show versions, devices and optional dependencies, and test them",
         description="Shows what gradtape finds on this machine, and runs tests for a few seconds.",
-        epilog="exit codes: 0 all tests pass, 1 a test fails",
+        epilog=_end_of_help("doctor", "exit codes: 0 all tests pass, 1 a test fails"),
+        formatter_class=_HelpFormatter,
     )
     doctor.add_argument("--no-test", action="store_true", help="skip the tests")
     doctor.add_argument("--json", action="store_true", help="print JSON")
@@ -139,6 +204,8 @@ def _parser() -> _Parser:
         help="compare the speed of gradtape with installed libraries",
         description="Runs the project's benchmark: gradtape's time divided by that of PyTorch, TensorFlow, JAX and "
         "HIPS autograd, for whichever of these are installed. Takes several minutes.",
+        epilog=_end_of_help("bench"),
+        formatter_class=_HelpFormatter,
     )
     bench.add_argument("--tables", help="tables to measure, separated by commas (default: all)")
     bench.add_argument("--works", help="programs to measure, separated by commas (default: all)")
@@ -154,6 +221,8 @@ def _parser() -> _Parser:
         help="train a small network on handwritten digits",
         description="Trains a Keras CNN on handwritten digits, with `fit` and with a GradientTape loop; without Keras, "
         "a network of three layers with a tape.",
+        epilog=_end_of_help("demo"),
+        formatter_class=_HelpFormatter,
     )
     demo.add_argument("--epochs", type=int, help="number of epochs")
     demo.add_argument("--picture", help="output file for the loss curves (default: gradtape_demo.png)")

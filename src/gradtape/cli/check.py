@@ -13,12 +13,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from rich.console import Console
 from rich.markup import escape
 
 from gradtape.engine.run.progress import reporting
 
 from .libraries import FAMILIES, judge_library
-from .lookup import instance_made_by, judge
+from .lookup import instance_made_by, judge, why_calls_raise
+from .needs import JIT_COMPILE, Need, install_command, keras_backend, needs_of
 from .output import console
 from .used_names import NameCollector
 
@@ -43,11 +45,14 @@ class Report:
 
     path: str
     names: list[Use] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)  # "line: message"
+    unreadable: str = ""  # why the whole file could not be read
+    needs: list[Need] = field(default_factory=list)
 
 
 def check(paths: Iterable[str], *, everything: bool = False, as_json: bool = False) -> int:
     """Checks programs; returns 1 if a name is missing, 2 if a file is not readable, else 0."""
+    backend = keras_backend()  # before names are looked up in a Keras on gradtape
     files = list(_files(paths))
     reports = []
     with reporting("checking programs", len(files)) as progress:
@@ -57,10 +62,11 @@ def check(paths: Iterable[str], *, everything: bool = False, as_json: bool = Fal
     uses = [use for report in reports for use in report.names]
     if as_json:
         summary = {status: len({use.name for use in uses if use.status == status}) for status in COLOURS}
-        print(json.dumps({"files": [asdict(report) for report in reports], "summary": summary}, indent=1))
+        details = [asdict(report) for report in reports]
+        print(json.dumps({"files": details, "summary": summary, "keras_backend": backend}, indent=1))
     else:
-        _show(reports, everything)
-    if any(report.errors for report in reports):
+        _show(reports, everything, backend)
+    if any(report.errors or report.unreadable for report in reports):
         return 2
     return int(any(use.status == "missing" for use in uses))
 
@@ -79,11 +85,20 @@ def examine(file: str) -> Report:
                 report.errors.append(f"{piece}{getattr(error, 'lineno', None) or 0}: {getattr(error, 'msg', error)}")
             else:
                 reader.read(tree, piece)
-    except (OSError, SyntaxError, UnicodeDecodeError, ValueError, KeyError) as error:
-        report.errors.append(f"0: {error}")
+    except OSError as error:
+        report.unreadable = error.strerror or str(error)
+    except (KeyError, TypeError) as error:
+        report.unreadable = f"not a notebook: {error!r}"
+    except (SyntaxError, ValueError) as error:
+        report.unreadable = str(error)
     found: dict[str, Use] = {}
-    for path, lines in sorted(reader.finish().items()):
+    uses = reader.finish()
+    raising = {path: why for path in reader.calls if (why := why_calls_raise(path, uses))}
+    for path, lines in sorted(uses.items()):
         status, note = judge(path)
+        owner = path.rpartition(".")[0].removesuffix("()")
+        if status != "missing" and (path in raising or owner in raising):
+            status, note = "missing", raising.get(path) or f"{owner} raises an error"
         name = path.replace("()", "")  # instances and their class have the same members
         if status != "module":
             lines = sorted({*lines, *(found[name].lines if name in found else ())}, key=_line_order)
@@ -93,6 +108,7 @@ def examine(file: str) -> Report:
         if known and (reader.uses or module.startswith(FAMILIES)):  # others have code without TensorFlow, too
             found[module] = Use(module, known[0], lines, known[1])
     report.names = [found[name] for name in sorted(found)]
+    report.needs = needs_of(uses | ({JIT_COMPILE: reader.compiled} if reader.compiled else {}))
     return report
 
 
@@ -140,9 +156,11 @@ def _drop_commands(source: str) -> str:
     return source
 
 
-def _show(reports: list[Report], everything: bool) -> None:
+def _show(reports: list[Report], everything: bool, backend: str) -> None:
     out = console()
     for report in reports:
+        if report.unreadable:
+            out.print(f"{report.path}: cannot be read: {report.unreadable}", style="red", markup=False)
         for error in report.errors:
             out.print(f"{report.path}:{error}", style="red", markup=False)
         for use in report.names:
@@ -153,9 +171,27 @@ def _show(reports: list[Report], everything: bool) -> None:
                 out.print(f"{where}: [{COLOURS[use.status]}]{use.status}[/] [bold]{use.name}[/]{note}{more}")
     counts = Counter({use.name: use.status for report in reports for use in report.names}.values())
     files = f"{len(reports)} file{'s' * (len(reports) != 1)}"
-    broken = sum(bool(report.errors) for report in reports)
+    broken = sum(bool(report.errors or report.unreadable) for report in reports)
     summary = ", ".join(f"[{COLOURS[status]}]{counts[status]} {status}[/]" for status in reversed(COLOURS))
     out.print(f"{files}: {summary}" + (f", [red]{broken} not readable[/]" if broken else ""))
+
+    _show_needs(out, reports, backend)
+
+
+def _show_needs(out: Console, reports: list[Report], backend: str) -> None:
+    """Prints the extras that the programs need, with the first name that needs a missing one, and Keras' backend."""
+    first: dict[str, tuple[Need, str]] = {}
+    for report in reports:
+        for need in report.needs:
+            first.setdefault(need.extra, (need, f"{report.path}:{need.lines[0]}"))
+    for need, where in first.values():
+        if not need.installed:
+            what = f"{escape(where)}: needs the extra [bold]{need.extra}[/] for {escape(need.names[0])}"
+            out.print(f"{what}, which is [red]not installed[/]: {escape(install_command(need.extra))}")
+    if installed := [need.extra for need, _ in first.values() if need.installed]:
+        out.print(f"needs the installed extra{'s' * (len(installed) > 1)} {', '.join(installed)}")
+    if {"keras", "legacy-keras"} & set(first):
+        out.print(f"Keras runs on {backend}")
 
 
 def _format_lines(lines: list[str], limit: int = 5) -> str:

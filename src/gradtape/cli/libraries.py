@@ -11,6 +11,8 @@ from typing import Any
 
 from ..core import text_beside
 
+from .shipped import find_shipped
+
 _COMPILED = "has ops that are compiled for TensorFlow, which gradtape does not load"
 
 # Libraries of which a part does not run.
@@ -34,7 +36,7 @@ def compared_libraries() -> dict[str, tuple[str, str]]:
     spec: Any = __spec__
     for line in text_beside(spec, "libraries.txt").splitlines():
         module, distribution, version, outcome, *needs = line.split()
-        result = "has TensorFlow's results" if outcome == "same" else "differs or fails, see docs/ecosystem.md"
+        result = "has TensorFlow's results" if outcome == "same" else f"differs or fails{_page(', see ')}"
         keras = "; set TF_USE_LEGACY_KERAS=1 and install tf-keras" if needs else ""
         status = "supported" if outcome == "same" else "different"
         found[module] = status, f"{distribution} {version} {result}{keras}"
@@ -56,5 +58,11 @@ def judge_library(module: str) -> tuple[str, str] | None:
     if module in compared_libraries():
         return compared_libraries()[module]
     if module.startswith(FAMILIES) and module != "tf_keras":
-        return "different", "was not tried on gradtape; docs/ecosystem.md lists the libraries that were"
+        return "different", f"was not tried on gradtape{_page('; the libraries that were are in ')}"
     return None
+
+
+def _page(words: str) -> str:
+    """Returns these words and the page about libraries, which wheels do not contain; an empty string without it."""
+    page = "docs/ecosystem.md"
+    return f"{words}{page}" if find_shipped(page) else ""

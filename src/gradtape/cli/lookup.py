@@ -11,6 +11,7 @@ import importlib
 import inspect
 import re
 import types
+from collections.abc import Collection
 from typing import Any
 
 from gradtape.api.compat.differences import DIFFERENCES
@@ -32,6 +33,28 @@ _CLASSES = {
 }
 # Functions of tensors return ragged and sparse tensors for such arguments.
 _TENSORS = ("tf.Tensor", "tf.RaggedTensor", "tf.sparse.SparseTensor")
+# Names of TensorFlow 1 whose calls raise an error: all of them, or those in programs that do not read a graph.
+_SWITCHES = frozenset(
+    f"tf.compat.v1.disable_{name}"
+    for name in (
+        "control_flow_v2", "eager_execution", "resource_variables", "tensor_equality", "v2_behavior", "v2_tensorshape"
+    )
+)  # fmt: skip
+_OF_GRAPHS = frozenset(
+    f"tf.compat.v1.{name}"
+    for name in (
+        "InteractiveSession", "Session", "data.make_initializable_iterator", "placeholder", "sparse.placeholder",
+        "sparse_placeholder",
+    )
+)  # fmt: skip
+_READS_GRAPHS = frozenset(
+    "tf.import_graph_def tf.graph_util.import_graph_def tf.compat.v1.graph_util.import_graph_def "
+    "tf.compat.v1.import_graph_def tf.compat.v1.saved_model.load tf.compat.v1.wrap_function".split()
+)
+_NO_GRAPHS = (
+    "raises an error: gradtape has no graphs that are built op by op. Call functions of tensors, with tf.function "
+    "where they are to be compiled"
+)
 _SETS_ATTRIBUTES = re.compile(r"\bsetattr\(self, [a-z]")  # by a name that is a variable
 _UNKNOWN = object()  # a value whose members are not checked
 
@@ -60,7 +83,7 @@ def judge(path: str) -> tuple[str, str]:
         return "missing", str(error)
     place = _place(path)
     note = _differences().get(place, "")
-    instead = _raising().get(place) or _raising().get(_place(path.rpartition(".")[0]))
+    instead = _instead_of_raising(path)
     if not note and instead:
         note = f"raises an error when used. {instead}"
     function = ARRAY_METHODS.get(path.removeprefix("tf.Tensor()."))
@@ -69,6 +92,21 @@ def judge(path: str) -> tuple[str, str]:
     if note:
         return "different", note
     return ("module" if isinstance(value, types.ModuleType) else "supported"), ""
+
+
+def why_calls_raise(path: str, used: Collection[str]) -> str:
+    """Returns why a call of a name raises an error in a program that uses these names, or an empty string."""
+    if path in _SWITCHES or (path in _OF_GRAPHS and _READS_GRAPHS.isdisjoint(used)):
+        return _NO_GRAPHS
+    instead = _instead_of_raising(path)
+    return f"raises an error. {instead}" if instead else ""
+
+
+def _instead_of_raising(path: str) -> str:
+    """Returns what to use instead of a name, or of a member of a class, that raises an error when used."""
+    today = path.replace("tf.compat.v1.", "tf.", 1)
+    owners = (today, today.rpartition(".")[0])
+    return next((instead for owner in owners if (instead := _raising().get(_place(owner)))), "")
 
 
 @functools.cache

@@ -33,6 +33,8 @@ class NameCollector(ast.NodeVisitor):
     """Analyzes one program, in one or several pieces.
 
     `uses` maps each name to the lines that use it, `imports` each other top-level module to those that import it.
+    `calls` has the names that are called, except where the program handles errors; `compiled` the lines of the calls
+    with `jit_compile=True`.
     `instance_made_by` returns the path of the class whose instances a call to a path returns, or None.
     """
 
@@ -40,6 +42,9 @@ class NameCollector(ast.NodeVisitor):
         self.instance_made_by = instance_made_by
         self.uses: dict[str, list[str]] = {}
         self.imports: dict[str, list[str]] = {}
+        self.calls: set[str] = set()
+        self.compiled: list[str] = []
+        self.handlers = 0  # of the errors of the statement being read
         self.shared: set[str] = set()  # names that functions assign in enclosing scopes
         self.assigned: set[str] = set()  # attributes that the program assigns to instances
         self.targets: set[ast.expr] = set()  # names whose assignment is already followed
@@ -67,8 +72,11 @@ class NameCollector(ast.NodeVisitor):
         of, _, name = path.rpartition(".")
         return of.endswith("()") and name in self.assigned
 
+    def _line(self, node: ast.AST) -> str:
+        return f"{self.piece}{getattr(node, 'lineno', 0)}"
+
     def _note(self, path: str, node: ast.AST, kind: dict[str, list[str]] | None = None) -> None:
-        line = f"{self.piece}{getattr(node, 'lineno', 0)}"
+        line = self._line(node)
         lines = (self.uses if kind is None else kind).setdefault(path, [])
         if line not in lines:
             lines.append(line)
@@ -188,7 +196,23 @@ class NameCollector(ast.NodeVisitor):
         path = self._path(node) if _calls_getattr(node) else None
         if path:
             self._note(path, node)
+        function = self._path(node.func)
+        if function and not self.handlers:
+            self.calls.add(function)
+        if any(_is_jit_compile(keyword) for keyword in node.keywords) and self._line(node) not in self.compiled:
+            self.compiled.append(self._line(node))
         self.generic_visit(node)
+
+    def visit_Try(self, node: ast.Try | ast.TryStar) -> None:
+        """Visits a statement whose errors the program may handle."""
+        self.handlers += len(node.handlers)
+        for part in node.body:
+            self.visit(part)
+        self.handlers -= len(node.handlers)
+        for part in (*node.handlers, *node.orelse, *node.finalbody):
+            self.visit(part)
+
+    visit_TryStar = visit_Try
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         """Finds the classes of the attributes that methods assign to `self`, then visits the body."""
@@ -221,6 +245,7 @@ class NameCollector(ast.NodeVisitor):
         for part in (*getattr(node, "decorator_list", ()), getattr(node, "returns", None)):
             if part is not None:
                 self.visit(part)
+        self.calls |= {path for one in getattr(node, "decorator_list", ()) if (path := self._path(one))}
         self.visit(node.args)
         body = node.body if isinstance(node.body, list) else [node.body]
         names, piece = self.names, self.piece
@@ -264,6 +289,11 @@ def _is_assigned_attribute(node: ast.AST, owner: str) -> TypeGuard[ast.Attribute
         and isinstance(node.value, ast.Name)
         and node.value.id == owner
     )
+
+
+def _is_jit_compile(keyword: ast.keyword) -> bool:
+    """Whether an argument asks for XLA."""
+    return keyword.arg == "jit_compile" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
 
 
 def _calls_getattr(node: ast.Call) -> bool:
