@@ -98,7 +98,7 @@ def _absence(path: str) -> str:
     instead = missing.get(path) or next((missing[name] for name in missing if name.startswith(f"{path}.")), None)
     if instead:
         return (
-            f"tf.{path} is not in gradtape yet; `gradtape check` lists the missing names of a program. {instead}"
+            f"tf.{path} is not in gradtape yet. `gradtape check` lists the missing names of a program. {instead}"
         )
     near = nearest_name(path)
     space = path.rpartition(".")[0]

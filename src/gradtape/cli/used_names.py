@@ -206,10 +206,11 @@ class NameCollector(ast.NodeVisitor):
     def visit_Try(self, node: ast.Try | ast.TryStar) -> None:
         """Visits a statement whose errors the program may handle."""
         self.handlers += len(node.handlers)
-        for part in node.body:
-            self.visit(part)
+        for statement in node.body:
+            self.visit(statement)
         self.handlers -= len(node.handlers)
-        for part in (*node.handlers, *node.orelse, *node.finalbody):
+        rest: tuple[ast.AST, ...] = (*node.handlers, *node.orelse, *node.finalbody)
+        for part in rest:
             self.visit(part)
 
     visit_TryStar = visit_Try
