@@ -296,7 +296,7 @@ def test_a_launcher_of_slurm_knows_the_others_of_its_host(monkeypatch):
 
 
 def test_usage(capsys):
-    for words, said in ([["chekc", "x"], "gradtape check"], [[], "COMMAND"], [["run"], "SCRIPT"]):
+    for words, said in ([["chekc", "x"], "gradtape check"], [[], "COMMAND"], [["run"], "required: SCRIPT\n"]):
         with pytest.raises(SystemExit) as stop:
             main(words)
         assert stop.value.code == 2 and said in capsys.readouterr().err
@@ -370,6 +370,27 @@ except AttributeError as error:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[-2000:]
     assert "tf.keras needs Keras, which could not be imported" in done.stdout
+
+
+def test_a_program_beside_that_is_named_keras_is_reported(script, tmp_path):
+    script("raise AssertionError('not Keras')", "keras.py")
+    expected = f"tf.keras needs Keras, which could not be imported: `import keras` imports {tmp_path}/keras.py"
+    programs = [(["-m", "gradtape", "run"], "from tensorflow import keras"), ([], "import gradtape; gradtape.keras")]
+    for words, text in programs:
+        done = subprocess.run([sys.executable, *words, script(text)], capture_output=True, text=True, timeout=120)
+        assert done.stderr.splitlines()[-1].partition(": ")[2] == f"{expected} instead of Keras: rename that file"
+        assert done.stderr.count("Traceback") == 1 and "site-packages" not in done.stderr and "src/" not in done.stderr
+
+
+def test_names_that_do_not_exist_are_reported_with_the_likely_one(script):
+    for text in ("from tensorflow import constatn", "import tensorflow as tf\ntf.constatn"):
+        lines = gradtape("run", script(text)).stderr.splitlines()
+        assert lines[-1].endswith("Did you mean tf.constant?") and sum("File" in line for line in lines) == 1
+
+
+def test_a_notebook_is_no_program(script):
+    done = gradtape("run", script("{}", "notes.ipynb"))
+    assert done.returncode == 2 and "jupyter nbconvert --to script" in done.stderr
 
 
 def test_free_threads_are_refused():

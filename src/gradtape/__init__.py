@@ -36,6 +36,8 @@ from .core import extension_points as _extension_points
 from .core.shapes import TensorShape as TensorShape
 from .core.slices import IndexedSlices as IndexedSlices
 from .core.tensor import Tensor as Tensor
+from .core.tracebacks import at_boundary as _at_boundary
+from .core.tracebacks import without_ours as _without_ours
 from .ops import operators as _operators  # noqa: F401  gives tensors their operators
 from .state import gpu as _gpu
 from .state.variable import Variable as Variable
@@ -62,6 +64,7 @@ _extension_points.public_names.install(lambda: _importlib.import_module("gradtap
 _gpu.use_if_there()
 
 
+@_at_boundary  # of a name that does not exist
 def __getattr__(name: str) -> _Any:
     if name == "__all__":
         return _star_names()
@@ -76,7 +79,7 @@ def __getattr__(name: str) -> _Any:
             keras = _importlib.import_module("gradtape.keras")
         except ImportError as error:  # for `hasattr`, and other callers that probe for a name
             message = f"tf.{name} needs Keras, which could not be imported: {error}"
-            raise AttributeError(message, name=name) from error
+            raise AttributeError(message, name=name) from (error if _without_ours(error.__traceback__) else None)
         return keras if name == "keras" else getattr(keras, name)
     value = _resolve(name)
     globals()[name] = value

@@ -146,13 +146,19 @@ def chosen_backend() -> str:
     return _named_by_file() or (NAME if is_used else "")
 
 
+def _is_single_file(spec: importlib.machinery.ModuleSpec) -> bool:
+    """Whether a module is no package, such as a program `keras.py` or `tensorflow.py` beside the one that runs."""
+    return spec.submodule_search_locations is None
+
+
 @contextlib.contextmanager
 def _environment() -> Iterator[None]:
     """Context manager: sets `KERAS_BACKEND` while Keras reads it."""
     before = os.environ.get("KERAS_BACKEND")
     backend = chosen_backend()
     is_named = role.serves_tensorflow or role.is_demanded or _named_by_variable() or _named_by_file()
-    if backend == NAME and not is_named and importlib.util.find_spec("tensorflow"):
+    tensorflow = importlib.util.find_spec("tensorflow")
+    if backend == NAME and not is_named and tensorflow and not _is_single_file(tensorflow):
         logging.getLogger("gradtape").warning(
             "Keras runs on gradtape, which this program imports; KERAS_BACKEND=tensorflow runs it on TensorFlow"
         )
@@ -378,6 +384,9 @@ def load() -> types.ModuleType:
                 f"gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND={asked}. Unset it, "
                 "or set it to gradtape"
             )
+        spec = importlib.util.find_spec("keras")
+        if spec and _is_single_file(spec):
+            raise ImportError(f"`import keras` imports {spec.origin} instead of Keras: rename that file")
         role.is_demanded = True
         install()
         if not role.serves_tensorflow:

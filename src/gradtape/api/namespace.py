@@ -160,6 +160,7 @@ class Namespace(ModuleType):
         value = getattr(self, name)
         return f"The namespace `tf.{self._space}.{name}`." if isinstance(value, Namespace) else summary(value)
 
+    @at_boundary
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":  # for `from tensorflow.experimental.numpy import *`
             return dir(self)

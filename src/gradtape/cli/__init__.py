@@ -135,7 +135,8 @@ def _parser() -> _Parser:
     kind.add_argument("-m", dest="kind", action="store_const", const="module", help="SCRIPT is the name of a module")
     kind.add_argument("-c", dest="kind", action="store_const", const="command", help="SCRIPT is Python code")
     run.add_argument("target", metavar="SCRIPT", help="a file, or a folder or archive with a `__main__.py`, or -")
-    run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the program's own arguments")
+    arguments = run.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="for the program")
+    arguments.required = False  # in error messages
     run.set_defaults(perform=_run, kind="script")
 
     launch = commands.add_parser(
@@ -159,7 +160,8 @@ def _parser() -> _Parser:
     kind.add_argument("-m", dest="kind", action="store_const", const="-m", help="SCRIPT is the name of a module")
     kind.add_argument("-c", dest="kind", action="store_const", const="-c", help="SCRIPT is Python code")
     launch.add_argument("target", metavar="SCRIPT", help="a file, or a folder or archive with a `__main__.py`")
-    launch.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="the program's own arguments")
+    arguments = launch.add_argument("arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="for the program")
+    arguments.required = False  # in error messages
     launch.set_defaults(perform=_launch, kind=None)
 
     check = commands.add_parser(

@@ -73,6 +73,8 @@ def _script(path: str) -> UserProgram:
         sys.path[0] = path
         return _require_program(finder.find_spec("__main__"), f"can't find '__main__' module in {path!r}")
     file = os.path.abspath(path)
+    if path.endswith(".ipynb"):
+        _give_up(f"{path!r} is a notebook. `jupyter nbconvert --to script` makes a program of it", 2)
     try:
         with io.open_code(file) as opened:
             source = opened.read()

@@ -23,6 +23,7 @@ from keras_gradtape import loader
 
 from ..api.namespace import BUILD, Namespace, resolve, star_names
 from ..core.extension_points import served_names
+from ..core.tracebacks import at_boundary
 from . import private
 from .private import compat_v1, keras2
 
@@ -54,6 +55,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
         """Uses the default module creation."""
 
+    @at_boundary
     def exec_module(self, module: types.ModuleType) -> None:
         """Fills the module `tensorflow`; replaces any other by gradtape's."""
         name = module.__name__
@@ -116,6 +118,7 @@ def serves_keras2() -> bool:
 def become_tensorflow(module: Any) -> None:
     """Makes `module` the root module of TensorFlow: gradtape's names, TensorFlow's version."""
 
+    @at_boundary
     def find(name: str) -> Any:
         if private.is_private(f"{NAME}.{name}"):
             return importlib.import_module(f"{NAME}.{name}")
@@ -153,16 +156,19 @@ def _counterpart(name: str) -> types.ModuleType:
         return private.module(name)
     space, _, leaf = name.rpartition(".")
     parent = sys.modules[space]
+    public = "tf" + name.removeprefix(NAME)
+    reason = f"{public} is not in gradtape. `gradtape check` lists the missing names of a program"
     try:
         found = getattr(parent, leaf)
-    except AttributeError:
+    except AttributeError as error:
         found = _submodule(parent, leaf)
+        if str(error).startswith(public):  # says more: the name that is meant, or why Keras cannot be imported
+            reason = str(error)
     if isinstance(found, types.ModuleType):
         return found
-    public = "tf" + name.removeprefix(NAME)
     if found is not None:
         raise ModuleNotFoundError(f"{public} is not a module: use `from {space} import {leaf}`")
-    raise ModuleNotFoundError(f"{public} is not in gradtape. `gradtape check` lists the missing names of a program")
+    raise ModuleNotFoundError(reason)
 
 
 def _submodule(parent: types.ModuleType, leaf: str) -> types.ModuleType | None:

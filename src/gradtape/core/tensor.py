@@ -345,6 +345,7 @@ class _Elsewhere:
     def __init__(self, name: str, function: str) -> None:
         self._name, self._function = name, function
 
+    @at_boundary
     def __get__(self, x: object, owner: type) -> Any:
         if x is None:
             return self
