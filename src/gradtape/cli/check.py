@@ -16,11 +16,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from gradtape.core.extras import install_command
 from gradtape.engine.run.progress import reporting
 
 from .libraries import FAMILIES, judge_library
 from .lookup import instance_made_by, judge, why_calls_raise
-from .needs import JIT_COMPILE, Need, install_command, keras_backend, needs_of
+from .needs import JIT_COMPILE, Need, keras_backend, needs_of
 from .output import console
 from .used_names import NameCollector
 

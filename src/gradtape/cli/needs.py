@@ -84,11 +84,6 @@ def keras_backend() -> str:
     return f"{backend}, as {'KERAS_BACKEND' if os.environ.get('KERAS_BACKEND') else 'keras.json'} says"
 
 
-def install_command(extra: str) -> str:
-    """Returns the command that installs an extra."""
-    return f"pip install 'gradtape[{extra}]'"
-
-
 def _is_installed(module: str) -> bool:
     try:
         return importlib.util.find_spec(module) is not None
