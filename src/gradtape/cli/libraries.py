@@ -10,7 +10,6 @@ from functools import cache
 from typing import Any
 
 from ..core import text_beside
-
 from .shipped import find_shipped
 
 _COMPILED = "has ops that are compiled for TensorFlow, which gradtape does not load"
