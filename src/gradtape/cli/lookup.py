@@ -11,6 +11,7 @@ import importlib
 import inspect
 import re
 import types
+import typing
 from collections.abc import Collection
 from typing import Any
 
@@ -122,13 +123,22 @@ def instance_made_by(path: str) -> str | None:
     if not callable(value):
         return None
     try:
-        result = inspect.signature(value).return_annotation
+        signatures = [inspect.signature(form) for form in typing.get_overloads(value) or [value]]
     except (TypeError, ValueError):
         return None
+    names = {_class_of_result(signature) for signature in signatures}
+    name = names.pop() if len(names) == 1 else ""
+    return path.rpartition(".")[0].removesuffix("()") if name == "Self" else _CLASSES.get(name)
+
+
+def _class_of_result(signature: inspect.Signature) -> str:
+    """Returns the name of the class of a result, without type arguments; `Self` for that of the method's instance."""
+    result = signature.return_annotation
+    first = next(iter(signature.parameters.values()), None)
+    if first is not None and first.annotation == result is not inspect.Signature.empty:
+        return "Self"
     name = result if isinstance(result, str) else getattr(result, "__name__", "")
-    if name in ("Self", "_Self"):
-        return path.rpartition(".")[0].removesuffix("()")
-    return _CLASSES.get(name)
+    return name.partition("[")[0]
 
 
 def _find(path: str) -> Any:
