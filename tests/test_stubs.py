@@ -8,12 +8,19 @@ import pytest
 TOOL = Path(__file__).parent.parent / "tools" / "write_stubs.py"
 
 
+def is_stale(stub, expected):
+    """Returns whether a stub differs, unless it was written for another version of Keras."""
+    header, new_header = stub.partition("\n")[0], expected.partition("\n")[0]
+    return stub != expected and (header == new_header or "for Keras" not in header)
+
+
 @pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="the stub of `tf.keras` lists Keras' names")
 def test_stubs_are_up_to_date():
     spec = importlib.util.spec_from_file_location("write_stubs", TOOL)
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
     expected = dict(tool.stubs())
-    stale = [str(path) for path, text in expected.items() if not path.is_file() or path.read_text("utf-8") != text]
+    stubs = {path: path.read_text("utf-8") if path.is_file() else "" for path in expected}
+    stale = [str(path) for path, text in expected.items() if is_stale(stubs[path], text)]
     assert not stale, "run `python tools/write_stubs.py`"
     assert set(tool.SOURCE.rglob("*.pyi")) == set(expected), "a namespace is gone: delete its stub"

@@ -1,6 +1,6 @@
 """Checks the types of the public API with pyright and mypy.
 
-    python tools/check_types.py [names] [programs] [mistakes] [inferred]
+    python tools/check_types.py [names] [programs] [mistakes] [inferred] [library]
 
 - `names`: the type of every public name is known, at most 3% of the results are `Any`, and each of those is listed
   with its reason in `tests/types/any_results.txt`.
@@ -8,6 +8,7 @@
   of README and of the documentation page by page have no errors.
 - `mistakes`: each line marked `# mistake` of `tests/types/mistakes.py` is reported, and no other.
 - `inferred`: the types of `tests/types/inferred.py` are inferred.
+- `library`: mypy's strict mode accepts `tests/types/library.py`, and pyright does.
 
 Programs are checked without the types that pyright guesses for Keras, which has no annotations: from a default such as
 `verbose="auto"` pyright concludes that the parameter is a `str`, and rejects `verbose=2`.
@@ -37,8 +38,8 @@ IMPORTS = {  # how programs for TensorFlow import gradtape; pyright does not see
 # Programs of `tests/programs` with errors that are right: they use a gradient, the `logs` of a callback or a path that
 # may be None, the values of an `IndexedSlices` gradient, or a tensor for a parameter whose default is an `int`.
 ERRONEOUS = frozenset(
-    "custom_train_step deep_dream documented_patterns forecasting hessian_products linear_regression maml_step "
-    "module_and_checkpoint ocr_ctc saliency_map word_embeddings".split()
+    "clipping_and_accumulation custom_train_step deep_dream documented_patterns forecasting hessian_products "
+    "linear_regression maml_step module_and_checkpoint ocr_ctc saliency_map word_embeddings".split()
 )
 SHOWN = {"docs/coming-from-tensorflow.md": "decode_proto"}  # errors that a page shows
 NO_PROGRAM = ("CONTRIBUTING.md",)  # its code is an excerpt of gradtape's source
@@ -67,7 +68,7 @@ def pyright(folder: Path, **settings: Any) -> list[Report]:
     ]
 
 
-def mypy(folder: Path) -> list[Report]:
+def mypy(folder: Path, *options: str) -> list[Report]:
     """Checks the programs in a folder with mypy."""
     (folder / "mypy.ini").write_text(
         f"[mypy]\nmypy_path = {ROOT / 'src'}\npython_version = 3.11\nignore_missing_imports = True\n"
@@ -75,7 +76,8 @@ def mypy(folder: Path) -> list[Report]:
         "allow_redefinition_new = True\nlocal_partial_types = True\n"  # the blocks of a page assign names again
         "disable_error_code = no-redef\n"
     )
-    command = [sys.executable, "-m", "mypy", "--no-error-summary", *sorted(p.name for p in folder.glob("*.py"))]
+    files = sorted(path.name for path in folder.glob("*.py"))
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", *options, *files]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
     if done.stderr:
         raise RuntimeError(f"mypy failed: {done.stdout}{done.stderr}")
@@ -187,13 +189,24 @@ def check_inferred() -> Iterator[str]:
                 yield f"{checker}: tests/types/inferred.py:{report.line}: {report.message}"
 
 
-def _checked(name: str) -> list[tuple[str, list[Report]]]:
+def check_library() -> Iterator[str]:
+    """Yields the errors that strict checkers report about the code of a library."""
+    for checker, reports in _checked("library.py", "--strict"):
+        for report in reports:
+            if report.severity == "error":
+                yield f"{checker}: tests/types/library.py:{report.line}: {report.message}"
+
+
+def _checked(name: str, *options: str) -> list[tuple[str, list[Report]]]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, name).write_text((TYPES / name).read_text("utf-8"), "utf-8")
-        return [("pyright", pyright(Path(folder))), ("mypy", mypy(Path(folder)))]
+        return [("pyright", pyright(Path(folder))), ("mypy", mypy(Path(folder), *options))]
 
 
-CHECKS = {"names": check_names, "programs": check_programs, "mistakes": check_mistakes, "inferred": check_inferred}
+CHECKS = {
+    "names": check_names, "programs": check_programs, "mistakes": check_mistakes, "inferred": check_inferred,
+    "library": check_library,
+}  # fmt: skip
 
 
 def main() -> None:

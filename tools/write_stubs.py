@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.metadata
 import inspect
 import re
 import sys
+import textwrap
 import typing
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,10 @@ SOURCE = Path(gradtape.__file__).parent
 HEADER = "# Written by tools/write_stubs.py.\n"
 _SHADOWED = {"builtins": {"bool", "float", "int", "list", "str", "tuple", "type"}, "typing": {"Any"}}
 _KERAS = ("initializers", "losses", "metrics", "optimizers")
+_KERAS_DECLARED = (  # where the classes are from which programs derive their own
+    "callbacks", "constraints", "initializers", "layers", "losses", "metrics", "models", "optimizers",
+    "optimizers.schedules", "regularizers",
+)  # fmt: skip
 _IMPORTS = {  # what declarations refer to
     "collections.abc": ("Sequence",),
     "typing": ("Any",),
@@ -265,12 +271,90 @@ def stub(space: str, children: list[str]) -> str:
     return "".join(lines) + text + "\n" * bool(text)
 
 
-def keras_stub() -> str:
-    """Returns the stub of `tf.keras`, which is Keras itself with the names that TensorFlow gives it."""
+def keras_stubs() -> Iterator[tuple[Path, str]]:
+    """Yields the stubs of `tf.keras`, which is Keras itself with the names that TensorFlow gives it.
+
+    Keras has no `py.typed`, so that mypy takes all of it as Any, and its strict mode rejects classes derived from Any.
+    For mypy, the stubs therefore declare the classes with their constructors; what else they have remains Any. Pyright
+    and jedi read Keras' source and ignore the declarations.
+    """
+    folder = SOURCE / "keras"
+    homes: dict[type, str] = {}  # of the declared classes
+    for space in _KERAS_DECLARED:
+        module = importlib.import_module(f"keras._tf_keras.keras.{space}")
+        names = {name: value for name, value in sorted(vars(module).items()) if not name.startswith("_")}
+        children = [child for child in names if f"{space}.{child}" in _KERAS_DECLARED]
+        classes = {name: value for name, value in names.items() if isinstance(value, type)}
+        for value in classes.values():
+            homes.setdefault(value, space)
+        path = folder / space.replace(".", "/")
+        path = path / "__init__.pyi" if children else path.with_suffix(".pyi")
+        yield path, keras_stub(module.__name__, space, [n for n in names if n not in children], children, classes)
     keras = importlib.import_module("gradtape.keras")
-    names = sorted(name for name in vars(keras) if not name.startswith("_"))
-    listed = "".join(f"    {name} as {name},\n" for name in names)
-    return f"{HEADER}from keras._tf_keras.keras import (\n{listed})\n"
+    names = {name: value for name, value in sorted(vars(keras).items()) if not name.startswith("_")}
+    lines = [_keras_header()]
+    for space in (space for space in _KERAS_DECLARED if "." not in space):
+        lines.append(f"from gradtape.keras import {space} as {space}\n")
+        exported = [n for n, value in names.items() if isinstance(value, type) and homes.get(value) == space]
+        if exported:
+            lines.append(_import(f"gradtape.keras.{space}", exported))
+    rest = [n for n, value in names.items() if n not in _KERAS_DECLARED and not _is_declared(value, homes)]
+    yield folder / "__init__.pyi", "".join(lines) + _import("keras._tf_keras.keras", rest)
+
+
+def _is_declared(value: Any, homes: dict[type, str]) -> bool:
+    return isinstance(value, type) and value in homes
+
+
+def keras_stub(module: str, space: str, names: list[str], children: list[str], classes: dict[str, type]) -> str:
+    """Returns the stub of one of Keras' namespaces."""
+    canonical: dict[type, str] = {}  # a class may have several names
+    for name, value in classes.items():
+        if name == value.__name__ or value not in canonical:
+            canonical[value] = name
+    bases, declared = [], []
+    for name, value in classes.items():
+        base = next((canonical[kind] for kind in value.__mro__[1:] if kind in canonical), None)
+        if canonical[value] != name:
+            declared.append(f"{name} = {canonical[value]}\n")
+            continue
+        if base is None:
+            bases.append(f"from {module} import {name} as _{name}\n")
+        declared.append(f"class {name}({base or f'_{name}'}):\n    def __init__({_constructor(value)}) -> None: ...\n")
+    functions = [name for name in names if name not in classes]
+    for_mypy = [*bases, *([_import(module, functions)] if functions else []), *declared]
+    return (
+        f"{_keras_header()}from typing import Any\nfrom gradtape.core.type_hints import MYPY\n"
+        + "".join(f"from gradtape.keras.{space} import {child} as {child}\n" for child in children)
+        + f"if MYPY:\n{textwrap.indent(''.join(for_mypy), '    ')}else:\n    from {module} import *\n"
+    )
+
+
+def _keras_header() -> str:
+    return f"# Written by tools/write_stubs.py for Keras {importlib.metadata.version('keras')}.\n"
+
+
+def _constructor(kind: type) -> str:
+    """Returns the parameters of the constructor of one of Keras' classes, without types."""
+    parts, star = ["self"], False
+    for parameter in list(inspect.signature(kind.__init__).parameters.values())[1:]:  # type: ignore[misc]
+        match parameter.kind:
+            case parameter.VAR_POSITIONAL:
+                parts.append(f"*{parameter.name}: Any")
+                star = True
+                continue
+            case parameter.VAR_KEYWORD:
+                parts.append(f"**{parameter.name}: Any")
+                continue
+            case parameter.KEYWORD_ONLY if not star:
+                parts.append("*")
+                star = True
+        parts.append(f"{parameter.name}: Any" + " = ..." * (parameter.default is not parameter.empty))
+    return ", ".join(parts)
+
+
+def _import(module: str, names: Iterable[str]) -> str:
+    return f"from {module} import (\n" + "".join(f"    {name} as {name},\n" for name in names) + ")\n"
 
 
 # Attributes of the root module that are no public names.
@@ -289,7 +373,7 @@ def stubs() -> Iterator[tuple[Path, str]]:
         yield path, stub(space, children)
     top = [space for space in known if "." not in space]
     yield SOURCE / "__init__.pyi", stub("", [*top, "extend", "inspect", "keras"]) + BUILD_STUB
-    yield SOURCE / "keras.pyi", keras_stub()
+    yield from keras_stubs()
 
 
 def main() -> None:

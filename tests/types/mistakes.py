@@ -148,3 +148,15 @@ def keyword_of_a_compiled_function() -> None:
         return a * factor
 
     scaled(x, faktor=3)  # mistake
+
+
+def misspelled_layer() -> None:
+    tf.keras.layers.Dens(3)  # mistake
+
+
+def layer_without_units() -> None:
+    tf.keras.layers.Dense(activation="relu")  # mistake
+
+
+def keyword_of_a_regularizer() -> None:
+    tf.keras.regularizers.L2(factor=0.1)  # mistake

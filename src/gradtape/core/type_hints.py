@@ -52,6 +52,8 @@ AxisLike: TypeAlias = _Integer | Sequence[_Integer]
 SizesLike: TypeAlias = _Integer | Sequence[_Integer]  # strides, dilations, windows: one for all axes, or one for each
 PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
+MYPY = False  # mypy takes this name as True: for what the stubs of Keras declare for it alone
+
 
 if TYPE_CHECKING:
 
