@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from gradtape.engine.registry.op import registry
+from gradtape.engine.run.namespace import ops
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n?```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
@@ -46,6 +49,37 @@ def test_links_lead_somewhere():
             if "reference/" in target:  # generated when the documentation is built, which checks these links
                 continue
             assert (page.parent / target).exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+FILE = r"`([\w.-]+/[\w./-]+\.py)`"
+
+
+def test_files_and_what_they_define_exist():
+    for page in PAGES:
+        prose = FENCED.sub("", page.read_text())
+        names = {file: set(re.findall(rf"`(\w+)` \(`{re.escape(file)}`\)", prose)) for file in re.findall(FILE, prose)}
+        for file, defined in names.items():
+            if file.endswith("_test.py"):  # Keras'
+                continue
+            path = next((p for folder in ("", "src", "src/gradtape") if (p := ROOT / folder / file).is_file()), None)
+            assert path, f"{page.relative_to(ROOT)} names {file}"
+            text = path.read_text()
+            for name in defined:
+                assert re.search(rf"^(def |class )?{name}\b", text, re.MULTILINE), f"{page.name}: {name} in {file}"
+
+
+def test_the_listed_ops_have_the_listed_parameters():
+    page = (ROOT / "docs" / "guides" / "add-an-op.md").read_text()
+    _, _, section = page.partition("### What a rule may use\n")
+    listed = re.findall(r"`m\.(\w+)\((.*?)\)`", section.partition("\n## ")[0])
+    assert {name for name, _ in listed} <= set(dir(ops)) and len(listed) > 40
+    for name, parameters in listed:
+        op = registry[name]
+        inputs, attributes = parameters.split(", ")[: len(op.args)], parameters.split(", ")[len(op.args) :]
+        assert tuple(inputs) == op.args, name
+        required = [attribute for attribute, is_required in op.attributes.items() if is_required]
+        assert set(required) <= set(attributes) <= op.attributes.keys(), name
 
 
 def tool(name):

@@ -154,3 +154,43 @@ def test_what_an_op_says_of_examples_is_checked(forget):
             moves_data=False, samples=[extend.sample((3, 2))],
         )  # fmt: skip
         extend.check_op(back_and_forth)
+
+
+def picked(xp, x, index, *, scale):
+    return scale * xp.take(x, index, axis=0)
+
+
+def picked_vjp(m, g, need, index, x_shape, scale):
+    return m.scatter_add(scale * g, index, shape=x_shape) if need[0] else None, None
+
+
+def test_indices_are_integers_whatever_dtypes_the_op_is_on(forget):
+    samples = [extend.sample((3, 2), np.array([0, 2]), scale=2.0), extend.sample((2, 0), np.array([1]), scale=1.0)]
+    op = extend.opaque("picked", picked, vjp=picked_vjp, on=extend.COMPLEX, samples=samples)
+    extend.check_op(op)  # on complex numbers, as it takes no others
+    assert op(tf.constant([1j, 2j]), [1], scale=3.0).numpy().tolist() == [6j]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"'T' of float is not in .*: complex64, complex128"):
+        op(tf.constant([1.0, 2.0]), [1], scale=3.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="'T' of float is not in"):
+        op(tf.constant([1j, 2j]), [1.0], scale=3.0)
+
+
+def test_errors_of_checks_name_the_check_and_the_sample(forget):
+    samples = [extend.sample((3,), np.array([0, 2]), scale=0.0), extend.sample((3,), np.array([1]), scale=5.0)]
+    wrong = extend.opaque(
+        "picked_wrongly", picked, samples=samples,
+        vjp=lambda m, g, index, x_shape, scale: (m.scatter_add(2 * scale * g, index, shape=x_shape), None),
+    )  # fmt: skip
+    with pytest.raises(AssertionError) as caught:
+        extend.check_op(wrong)
+    first, law, *rest = str(caught.value).splitlines()
+    assert first.startswith("check_forward of op 'picked_wrongly' fails at samples[1] = Sample(inputs=((3,), array([1])")
+    assert law == "The JVP equals the numeric directional derivative." and "ACTUAL" in "".join(rest)
+
+    def raising(m, g, index):
+        raise ZeroDivisionError("mine")
+
+    broken = extend.opaque("picked_never", picked, samples=samples, vjp=raising)
+    with pytest.raises(ZeroDivisionError, match="mine") as caught:
+        extend.check_op(broken)
+    assert "samples[0]" in caught.value.__notes__[0]

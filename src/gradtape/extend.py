@@ -32,7 +32,8 @@ itself, `rows_of_first` that those of the first argument are. It makes `gradient
 nothing is right.
 
 `on` says which kinds of dtype an op takes: `FLOAT`, `COMPLEX`, `INT`, `BOOL`, `NARROW` (bfloat16 and float8, computed
-in float32, as float16 is in reductions, bilinear and opaque ops), joined by `|`, or `FLOATING`, `NUMERIC`, `ANY`.
+in float32, as float16 is in reductions, bilinear and opaque ops), joined by `|`, or `FLOATING`, `NUMERIC`, `ANY`. An
+argument for which a sample has an array, such as an index, also takes the kind of that array.
 `register(type, conversion)` makes tensors of your types.
 
 >>> def spread(m, g, x_shape, factor):

@@ -187,8 +187,19 @@ class Op(LazyRules):
         tensors = [x if isinstance(x, Tensor) else to_tensor(x) for x in inputs]
         for x in tensors:
             if not x.dtype.kind & kinds:
-                raise dispatch.wrong_kind(self, x.dtype)
+                self._check_kinds(tensors)
         return dispatch.run(self, tensors, attrs)
+
+    def _check_kinds(self, tensors: Sequence[Tensor]) -> None:
+        """Raises unless the dtype of each argument is of a kind that the op accepts, or that the samples show there.
+
+        The indices of an op on complex numbers are integers.
+        """
+        for i, x in enumerate(tensors):
+            shown = [case.inputs[i] for case in self.samples if i < len(case.inputs)]
+            kinds = [dtypes.as_dtype(array.dtype).kind for array in shown if isinstance(array, np.ndarray)]
+            if not any(x.dtype.kind & kind for kind in (self.kinds, *kinds)):
+                raise dispatch.wrong_kind(self, x.dtype)
 
     @cached_property
     def attributes(self) -> dict[str, bool]:

@@ -21,6 +21,10 @@ class Namespace:
             return vars(self)[name]
         raise AttributeError(f"no op is named {name!r}; the ops are {', '.join(sorted(vars(self)))}")
 
+    def __dir__(self) -> list[str]:
+        load_ops()
+        return sorted(vars(self))
+
 
 class ArrayNamespace(Namespace):
     """The namespace of ops on NumPy arrays."""

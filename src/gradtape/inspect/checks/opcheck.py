@@ -32,9 +32,10 @@ from ...graph.trace.trace import Trace
 _STEP = 1e-6
 
 
-def draw(op: Op, case: Sample, dtype: Any = np.float64, lead: int | None = None, seed: int = 0) -> list[Any]:
+def draw(op: Op, case: Sample, dtype: Any = None, lead: int | None = None, seed: int = 0) -> list[Any]:
     """Draws read-only input arrays for a sample; `lead` adds a leading batch axis of that size."""
     rng = np.random.default_rng(seed)
+    dtype = _default_dtype(op) if dtype is None else dtype
     low, high = case.domain or op.domain
     arrays = []
     for given in case.inputs:
@@ -131,8 +132,15 @@ class _Setting:
         return _tuple(jvp(ops, self.inputs, self.outputs, self.attrs, ts))
 
 
+def _default_dtype(op: Op) -> Any:
+    """Returns float64, or complex128 for an op on complex numbers alone."""
+    return np.complex128 if op.kinds & dtypes.FLOATING == dtypes.COMPLEX else np.float64
+
+
 def _dtypes_of(op: Op) -> list[Any]:
-    return [np.float64, np.complex128] if op.kinds & dtypes.COMPLEX and op.family != "opaque" else [np.float64]
+    default = _default_dtype(op)
+    is_both = op.kinds & dtypes.COMPLEX and op.family != "opaque" and default is np.float64
+    return [default, np.complex128] if is_both else [default]
 
 
 def _differentiable(op: Op) -> bool:
@@ -311,7 +319,7 @@ def check_examples(op: Op, case: Sample) -> None:
     """Per-example cotangents computed together equal those computed one by one: see `Op.rows`."""
     if not _differentiable(op) or op.random or op.backward_may_raise:
         return
-    setting = _Setting(op, case, np.float64)
+    setting = _Setting(op, case, _default_dtype(op))
     outputs = _tuple(setting.outputs)
     saved = setting.record_op.keep(setting.inputs, setting.outputs, setting.attrs)
     rows = {y.dims[0] if y.dims and y.dtype.is_floating else 0 for y in outputs}
@@ -413,7 +421,7 @@ def check_traced_gradient(op: Op, case: Sample) -> None:
     """The backward graph of the op, run with these and other values, equals its VJP; tracing adds no value guards."""
     if not _differentiable(op) or op.random or op.backward_may_raise:
         return
-    at = _Setting(op, case, np.float64)
+    at = _Setting(op, case, _default_dtype(op))
     if max(at.parents) < 0 or not any(y.dtype.differentiable for y in _tuple(at.outputs)):
         return
     trace = Trace(op.name)
@@ -450,10 +458,21 @@ CHECKS: tuple[Callable[[Op, Sample], None], ...] = (
 def check_op(op: Op) -> None:
     """Runs every check on every sample of `op`; raises AssertionError for the first failure.
 
+    The error names the check, what it checks, and the sample. Other errors, those of the op's own kernel and rules, get
+    a note that does.
+
     >>> from gradtape.inspect import check_op
     >>> from gradtape.ops.elementwise.transcendental import tanh
     >>> check_op(tanh)
     """
-    for case in op.samples:
+    for number, case in enumerate(op.samples):
         for check in CHECKS:
-            check(op, case)
+            try:
+                check(op, case)
+            except Exception as error:
+                law = " ".join(str(check.__doc__).split("\n\n")[0].split())
+                where = f"{check.__name__} of op {op.name!r} fails at samples[{number}] = {case}\n{law}"
+                if isinstance(error, AssertionError):
+                    raise AssertionError(f"{where}\n{error}") from error
+                error.add_note(where)
+                raise
