@@ -44,7 +44,9 @@ class Module(tf.Module):
     Module().pair(x)[0].num|py
     next(iter(tf.data.Dataset.range(3).batch(2))).num|py
     [row for row in tf.data.Dataset.from_tensor_slices((x, x)).shuffle(2)][0][1].num|py
-    tf.data.Dataset.range(3).map(lambda n: tf.square(n)).get_single_element().num|py""".split("\n"),
+    tf.data.Dataset.range(3).map(lambda n: tf.square(n)).get_single_element().num|py
+    tf.keras.layers.Den|se
+    tf.keras.layers.Dense(3).uni|ts""".split("\n"),
 )
 def test_jedi_completes(line):
     prefix, rest = line.strip().split("|")

@@ -184,7 +184,7 @@ def test_errors_of_checks_name_the_check_and_the_sample(forget):
     with pytest.raises(AssertionError) as caught:
         extend.check_op(wrong)
     first, law, *rest = str(caught.value).splitlines()
-    assert first.startswith("check_forward of op 'picked_wrongly' fails at samples[1] = Sample(inputs=((3,), array([1])")
+    assert first.startswith("check_forward of op 'picked_wrongly' fails at samples[1] = Sample(inputs=((3,), array([1]")
     assert law == "The JVP equals the numeric directional derivative." and "ACTUAL" in "".join(rest)
 
     def raising(m, g, index):
