@@ -16,12 +16,12 @@ def matrices(value: Any, op: str) -> Tensor:
     x = to_tensor(value)
     if len(x.dims) < 2:
         raise errors.InvalidArgumentError(
-            f"Input tensor 0 must have rank >= 2, got {len(x.dims)} [Op:{_node_type(op)}]: the shape is {x.shape}, the "
+            f"Input tensor 0 must have rank >= 2, got {len(x.dims)} [Op:{_node_name(op)}]: the shape is {x.shape}, the "
             "last two axes are the matrix's"
         )
     if x.dtype is dtypes.float16 and op != "inv":
         raise errors.NotFoundError(
-            f"{_node_type(op)} is not available for float16. Use tf.cast(x, tf.float32) and cast the result back"
+            f"{_node_name(op)} is not available for float16. Use tf.cast(x, tf.float32) and cast the result back"
         )
     return x
 
@@ -31,7 +31,7 @@ def square_matrices(value: Any, op: str) -> Tensor:
     x = matrices(value, op)
     if x.dims[-1] != x.dims[-2]:
         raise errors.InvalidArgumentError(
-            f"Input matrix must be square. [Op:{_node_type(op)}] The shape is {x.shape}, its last two axes differ"
+            f"Input matrix must be square. [Op:{_node_name(op)}] The shape is {x.shape}, its last two axes differ"
         )
     return x
 
@@ -48,5 +48,5 @@ def of_one_dtype(first: Any, second: Any, op: str) -> tuple[Tensor, Tensor]:
     return a, b
 
 
-def _node_type(op: str) -> str:
-    return dispatch.node_type(op_named(op))
+def _node_name(op: str) -> str:
+    return dispatch.node_name(op_named(op))

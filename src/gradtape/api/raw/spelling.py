@@ -6,8 +6,7 @@ from functools import cache
 
 from ...engine.registry.op import Op
 from ..catalogue import rows
-from ..catalogue.nodes import functions
-from ..catalogue.nodes import node_type as node_type
+from ..catalogue.nodes import NamedOp, functions, node_type
 from ..names import NAMES
 
 # Ops without a public name, or with a rare one: the function that programs usually call.
@@ -18,6 +17,11 @@ _PARTS = {
     "sparse_softmax_cross_entropy": "nn.sparse_softmax_cross_entropy_with_logits", "scatter_add": "scatter_nd",
     "sigmoid_cross_entropy": "nn.sigmoid_cross_entropy_with_logits", "random_categorical": "random.categorical",
     "contract": "tensordot",
+}  # fmt: skip
+# Nodes, in messages, of ops that graphs hold as several nodes or as one of several.
+_NODES = {
+    "banded_solve": "BandedTriangularSolve", "contract": "Einsum", "eigh": "SelfAdjointEigV2", "eigvals": "Eig",
+    "eigvalsh": "SelfAdjointEigV2",
 }  # fmt: skip
 PLACEHOLDER = "Placeholder"  # TensorFlow's op that stands for an argument of a function
 _SPACES = ("", "math", "nn", "linalg", "image", "signal")
@@ -36,6 +40,11 @@ def public_name(op: str) -> str:
         if name in NAMES:
             return f"tf.{min((each for each in _alike(NAMES[name])), key=len)}"
     return op
+
+
+def node_name(op: NamedOp) -> str:
+    """Returns TensorFlow's name of an op, as in `[Op:AddV2]`."""
+    return _NODES.get(op.name) or node_type(op)
 
 
 @cache

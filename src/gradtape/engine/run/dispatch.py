@@ -358,17 +358,17 @@ def failure(op: OpLike, shapes: Iterable[tuple[int, ...]], error: Exception) -> 
     if no_broadcast:
         given = " vs. ".join(f"[{','.join(map(str, shape))}]" for shape in operands)  # TensorFlow's form
         found = kind(
-            f"Incompatible shapes: {given} [Op:{node_type(op)}]. Shapes must be equal, or 1, in every dimension "
+            f"Incompatible shapes: {given} [Op:{node_name(op)}]. Shapes must be equal, or 1, in every dimension "
             "counted from the last"
         )
     else:
-        found = kind(f"{error} [Op:{node_type(op)}] with inputs of shapes {given}")
+        found = kind(f"{error} [Op:{node_name(op)}] with inputs of shapes {given}")
     return found.about(*operands)
 
 
-def node_type(op: OpLike) -> str:
+def node_name(op: OpLike) -> str:
     """Returns TensorFlow's name of an op in messages: `AddV2`."""
-    return str(public_names().node_type(op))
+    return str(public_names().node_name(op))
 
 
 def wrong_kind(op: Op, dtype: DType) -> Exception:
@@ -383,13 +383,13 @@ def wrong_kind(op: Op, dtype: DType) -> Exception:
         advice = f"Use tf.cast(x, tf.{allowed[0].name}) first"
     return _misuse()(
         f"Value for attr 'T' of {dtype.kernel_name()} is not in the list of allowed values: "
-        f"{', '.join(d.name for d in allowed)} [Op:{node_type(op)}]. {advice}"
+        f"{', '.join(d.name for d in allowed)} [Op:{node_name(op)}]. {advice}"
     )
 
 
 def mixed_dtypes(op: OpLike, position: int, expected: DType, given: DType) -> Exception:
     """Returns the error for inputs of different dtypes, which are never promoted."""
-    return _misuse()(f"{wrong_input(node_type(op), position, expected, given)}. {how_to_agree(expected, given)}")
+    return _misuse()(f"{wrong_input(node_name(op), position, expected, given)}. {how_to_agree(expected, given)}")
 
 
 def _misuse() -> type[Exception]:
