@@ -416,6 +416,15 @@ print(len(sys.meta_path) - before)
     assert done.stdout == ("0\n" if chosen == "0" else "1\n"), done.stderr[-2000:]
 
 
+@with_keras
+@pytest.mark.parametrize("variable, printed", [("", "gradtape"), ("0", "")])
+def test_importing_gradtape_adds_the_hook_where_python_has_not_read_the_startup_file(variable, printed):
+    environment = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "GRADTAPE_PTH": variable}
+    command = [sys.executable, "-S", "-c", "import gradtape, keras; print(keras.backend.backend())"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+    assert done.stdout.strip() == printed, done.stderr[-2000:]
+
+
 def test_looking_for_keras_does_not_use_up_the_watch():
     """The startup file lets a program choose the backend even after it has looked for Keras."""
     watch = Path(__file__).parent.parent / "src/_gradtape_keras.py"

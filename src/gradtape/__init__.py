@@ -14,6 +14,7 @@ import importlib as _importlib
 import os as _os
 import sys as _sys
 import warnings as _warnings
+from contextlib import suppress as _suppress
 from importlib.util import find_spec as _find_spec
 from typing import Any as _Any
 
@@ -53,6 +54,8 @@ if not getattr(_sys, "_is_gil_enabled", lambda: True)():
 # gradtape's own version. `__version__` is that of TensorFlow's API, which programs written for TensorFlow check.
 __gradtape_version__ = "0.2.0"
 
+with _suppress(ImportError):  # adds the startup file's hook where Python has not: in `python -S`, on PYTHONPATH
+    import _gradtape_keras  # noqa: F401
 if _os.environ.get("KERAS_BACKEND") == "gradtape":
     import keras_gradtape.loader as _loader  # noqa: F401  so that `import keras` finds the backend
 

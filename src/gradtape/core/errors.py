@@ -228,7 +228,7 @@ class BranchNeedsExamples(NeedsExamples, OperatorNotAllowedInGraphError):
     """Python control flow needs the value of a tensor of a scratch graph."""
 
 
-for _public in (OpError, *OpError.__subclasses__()):
+for _public in (OpError, *OpError.__subclasses__(), OperatorNotAllowedInGraphError):
     _public.__module__ = "gradtape.errors"  # the public module, which tracebacks and pickles name
 
 _OF_SYSTEM: dict[type[OpError], tuple[str, ...]] = {  # the same mapping as in TensorFlow
