@@ -2,6 +2,7 @@
 
 import gc
 import linecache
+import traceback
 
 import pytest
 
@@ -105,6 +106,9 @@ def test_the_magic_runs_in_a_shell(tmp_path, monkeypatch):
         assert str(assigned.missing[0]).endswith("(In[2]:2)")  # as the notebook numbers cells and lines
         assert [g.norm for g in named.gradients] == [4.0, None]
         assert "<table>" in shell.display_formatter.format(assigned)[0]["text/html"]
+        error = shell.run_cell("%%tape loss missing\nloss = v * 1.0").error_in_exec
+        files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+        assert type(error) is NameError and not any("gradtape/" in file for file in files)
     finally:
         shell.reset(new_session=False)
         interactive.InteractiveShell.clear_instance()

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core import nest
 from ...core.tensor import Tensor
+from ...core.tracebacks import at_boundary
 from ...engine.registry.cotangents import materialize
 from ...engine.run.namespace import ops
 from ...engine.tape.validation import is_watchable, native
@@ -125,6 +126,7 @@ def record_cell(
 def load(shell: Any) -> None:
     """Registers `%%tape` with an IPython shell."""
 
+    @at_boundary
     def tape(line: str, cell: str) -> RecordedCell:
         """Runs the cell under a tape: `%%tape [TARGET [SOURCE ...]]`, expressions without spaces."""
         target, *sources = line.split() or [""]
