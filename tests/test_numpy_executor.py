@@ -98,7 +98,7 @@ def test_an_error_names_the_line():
     x, y = b.input(np.int32(3)), b.input(np.int32(1))
     quotient = b.op("floordiv", b.op("add", x, y), y, line=("model.py", 12, "f"))
     run = compile_graph(b.graph(quotient))
-    message = r"division by zero \[Op:Floordiv\].*\(defined at model.py:12\)"
+    message = r"division by zero \[Op:FloorDiv\].*\(defined at model.py:12\)"
     with pytest.raises(tf.errors.InvalidArgumentError, match=message) as caught:
         run(np.int32(3), np.int32(0))
     text = "".join(traceback.format_exception(caught.value))
