@@ -33,6 +33,7 @@ class Module(tf.Module):
     tape.jacobian(x, [v])[0].num|py
     tape.batch_jacobian(x, v).num|py
     tape.hessian(x, v).num|py
+    tape.explain(x, v).rea|sons
     tape.hvp(x, [v], [x])[0].num|py
     accumulator.jv|p
     accumulator.jvp(x).num|py

@@ -85,6 +85,8 @@ def derivatives() -> None:
     with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
         z = x * x
     assert_type(accumulator.jvp(z), tf.Tensor | None)
+    assert_type(tape.explain(y, v), tf.inspect.Explanation)
+    assert_type(tape.profile(), tf.inspect.Profile)
     assert_type(accumulator.jvp([z], unconnected_gradients="zero"), list[tf.Tensor])
 
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.tracebacks import bounded
 from ..engine.tape.tape import Tape
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    # Not of `memory` and `audit_precision`: checkers would reject `tape.memory().account.held`, which may be None.
+    from ..inspect import Diagnosis, Explanation, Flow, Profile, RuleCheck
 
 
 def inspection() -> ModuleType:
@@ -20,7 +26,7 @@ def inspection() -> ModuleType:
 class InspectionMethods(Tape):
     """The methods of a tape that `gradtape.inspect` implements."""
 
-    def explain(self, target: Any, sources: Any) -> Any:
+    def explain(self, target: Any, sources: Any) -> Explanation:
         """Explains why each gradient of `target` with respect to `sources` is what it is: a sentence for each source.
 
         A tape created with `trace=True` also says where a gradient may be incomplete because a value left for NumPy.
@@ -41,7 +47,7 @@ class InspectionMethods(Tape):
         """
         return inspection().explain(self, target, sources)
 
-    def diagnose(self, target: Any = None, sources: Any = None) -> Any:
+    def diagnose(self, target: Any = None, sources: Any = None) -> Diagnosis:
         """Finds the op that produced the first infinity or NaN on the way to the target, or back to the sources.
 
         Without arguments, diagnoses the last query of this tape, if the tape was created with `check="nan"` or
@@ -65,7 +71,7 @@ class InspectionMethods(Tape):
         """
         return inspection().diagnose(self, target, sources)
 
-    def check(self, target: Any = None, sources: Any = None) -> Any:
+    def check(self, target: Any = None, sources: Any = None) -> RuleCheck:
         """Checks the gradient rules recorded on this tape, custom gradients included, at their recorded values.
 
         Each rule is compared with a finite difference of its op along a random direction. The tape must be created with
@@ -98,7 +104,7 @@ class InspectionMethods(Tape):
         """
         return inspection().audit_precision(self, target, sources)
 
-    def flow(self, target: Any = None, sources: Any = None, by: str = "variable") -> Any:
+    def flow(self, target: Any = None, sources: Any = None, by: str = "variable") -> Flow:
         """Summarizes each gradient by variable or layer: its norm, its share of zeros, and its units without gradient.
 
         >>> import gradtape as tf
@@ -113,7 +119,7 @@ class InspectionMethods(Tape):
         """
         return inspection().flow(self, target, sources, by)
 
-    def profile(self, target: Any = None, sources: Any = None) -> Any:
+    def profile(self, target: Any = None, sources: Any = None) -> Profile:
         """Profiles time and saved bytes, forward and backward, by op and by line; `print` it, or `show` it in color.
 
         Forward times and lines require a tape created with `trace=True`. Backward times are measured in a new sweep.
@@ -162,7 +168,7 @@ class InspectionMethods(Tape):
         """
         return inspection().memory(self)
 
-    def save(self, path: Any, target: Any = None, sources: Any = None, inputs: Any = None) -> Any:
+    def save(self, path: Any, target: Any = None, sources: Any = None, inputs: Any = None) -> Path:
         """Saves this step to a file, which `gradtape.load_tape` reads on any machine, without the model's code.
 
         The tape must be created with `trace=True`. The file holds ops, attributes, arrays and source lines, and no
@@ -188,7 +194,7 @@ class InspectionMethods(Tape):
         """
         return inspection().save_tape(self, path, target, sources, inputs)
 
-    def report(self, path: Any, target: Any = None, sources: Any = None) -> Any:
+    def report(self, path: Any, target: Any = None, sources: Any = None) -> Path:
         """Writes an HTML report of this step to `path`: its graph by layers, with lines, costs, values and gradients.
 
         The report is a single file that opens in any browser. Create the tape with `trace=True`: otherwise lines,
