@@ -133,6 +133,7 @@ CALLS = {
         test.TestCase.assertDTypeEqual(test.TestCase(), tf.constant(1, D), expected_dtype=D)
         tpu.experimental.embedding.TableConfig(2, 2, dtype=D).dtype
         compat.v1.bincount([1], dtype=D)
+        compat.v1.math.bincount([1], dtype=D)
         compat.v1.confusion_matrix([1], [1], dtype=D)
         compat.v1.math.confusion_matrix([1], [1], dtype=D)
         compat.v1.constant(1, dtype=D)

@@ -14,7 +14,8 @@ from ...core.dtypes import FLOAT, INT, NARROW
 from ...core.errors import InvalidArgumentError
 from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import constant, linear, no_rule, opaque, shift_axes
-from ...engine.registry.op import sample
+from ...engine.registry.op import op_named, sample
+from ...engine.run import dispatch
 
 REAL = INT | FLOAT | NARROW
 
@@ -142,8 +143,8 @@ top_k = opaque(
 
 def _extreme_position(xp, x, axis, dtype, name):
     if not x.shape[axis]:
-        title = {"argmax": "ArgMax", "argmin": "ArgMin"}[name]
-        raise InvalidArgumentError(f"Reduction axis {axis} is empty in shape {list(x.shape)} [Op:{title}]")
+        node = dispatch.node_name(op_named(name))
+        raise InvalidArgumentError(f"Reduction axis {axis} is empty in shape {list(x.shape)} [Op:{node}]")
     found = getattr(xp, name)(x, axis=axis)
     if kind_of(x) == "f":
         # NumPy's argmax and argmin select NaN over every number, TensorFlow's every number over NaN.
