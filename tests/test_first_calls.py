@@ -1,8 +1,11 @@
 """First calls from several threads: one trace and one compilation per signature, no deadlock, one variable."""
 
 import copy
+import os
 import pickle
 import random
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -184,3 +187,28 @@ def test_locks_are_copied_and_pickled_as_new_ones():
             for other in (copy.copy(lock), copy.deepcopy(lock), pickle.loads(pickle.dumps(lock))):
                 assert type(other) is type(lock) and other is not lock
                 all_at_once(lambda other=other: other.__enter__())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_does_not_wait_for_a_trace_of_another_thread():
+    code = """
+import os, threading, time, gradtape as tf
+began, may_end = threading.Event(), threading.Event()
+@tf.function
+def f(x):
+    began.set()
+    may_end.wait()
+    return x * 2.0
+thread = threading.Thread(target=f, args=(tf.constant(1.0),))
+thread.start()
+began.wait()
+child = os.fork()
+if not child:
+    may_end.set()
+    os._exit(int(f(tf.constant(3.0))))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+may_end.set()
+thread.join()
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "6\n", done.stderr[-2000:]
