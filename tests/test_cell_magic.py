@@ -109,6 +109,8 @@ def test_the_magic_runs_in_a_shell(tmp_path, monkeypatch):
         error = shell.run_cell("%%tape loss missing\nloss = v * 1.0").error_in_exec
         files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
         assert type(error) is NameError and not any("gradtape/" in file for file in files)
+        del error  # its traceback keeps the tape alive, and so does the shell until another cell fails
+        shell.run_cell("raise ValueError")
     finally:
         shell.reset(new_session=False)
         interactive.InteractiveShell.clear_instance()
