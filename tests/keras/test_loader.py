@@ -25,13 +25,13 @@ def test_other_backends_are_left_alone_and_said_to_be_imported():
     program = "import keras_gradtape.loader, keras, gradtape; print(keras.config.backend(), type(keras.ops.ones(2)))"
     said = python(f"{program}; gradtape.keras", "numpy")
     assert said.startswith("numpy <class 'numpy.ndarray'>")
-    assert "ImportError: Keras was imported before with the backend 'numpy'" in said
+    assert "Keras was imported before with the backend 'numpy'" in said
     assert "set KERAS_BACKEND=gradtape, or import gradtape before keras" in said
 
 
 def test_another_backend_asked_for():
     said = python("import gradtape; gradtape.keras", "numpy")
-    assert "ImportError: gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND=numpy" in said
+    assert "gradtape.keras is Keras on gradtape, but the environment asks for KERAS_BACKEND=numpy" in said
 
 
 PRINT = "print(keras.config.backend(), type(keras.ops.ones(2)).__module__.split('.')[0])"

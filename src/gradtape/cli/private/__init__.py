@@ -165,7 +165,7 @@ def _who_asks() -> str:
     frame = sys._getframe(1)
     while frame.f_back is not None:
         name = frame.f_globals.get("__name__", "")
-        if not name.startswith(("importlib", "gradtape.cli", "_frozen")):
+        if not name.startswith(("importlib", "gradtape.cli", "gradtape.core.tracebacks", "_frozen")):
             return "the program" if name == "__main__" else name.partition(".")[0]
         frame = frame.f_back
     return "the program"
