@@ -325,7 +325,10 @@ for choose in (lambda: step, lambda: tf.function(step)):
     w.assign_sub(tape.gradient(loss, w))
     print(*sys.modules)
 """
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    environment = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}  # which loads a hook
+    printed = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout
     eager, traced = [set(line.split()) for line in printed.splitlines()]
     rare = {
         "gradtape.engine.derivatives", "gradtape.engine.memory", "gradtape.graph.executors.xla", "gradtape.ops.nn",
