@@ -60,7 +60,7 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
     import keras_gradtape.loader as _loader  # noqa: F401  so that `import keras` finds the backend
 
 # Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our kernels say nothing more.
-# The filter is for gradtape's own modules only. `np.errstate` around each kernel would double the time of a small op.
+# The filter is for gradtape's own modules only. Where warnings are errors, see `backends/numpy/floating_point.py`.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
 _extension_points.graph_defs.install(lambda: _importlib.import_module("gradtape.api.graph_defs.presentation"))
 _extension_points.public_names.install(lambda: _importlib.import_module("gradtape.api.raw.spelling"))

@@ -432,7 +432,11 @@ def number(dtype: DType, value: float) -> Tensor:
     known = dtype.numbers.get(value)
     if known is not None:
         return known
-    made = wrap(dtype.as_numpy_dtype(value), dtype)
+    try:
+        made = wrap(dtype.as_numpy_dtype(value), dtype)
+    except (RuntimeWarning, FloatingPointError):  # see `backends/numpy/floating_point.py`
+        with np.errstate(all="ignore"):
+            made = wrap(dtype.as_numpy_dtype(value), dtype)
     if value and value == value and len(dtype.numbers) < _MOST_NUMBERS:  # 0.0 and -0.0 are the same key
         dtype.numbers[value] = made
     return made

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy.floating_point import REPORTS, run_silently
 from ...core import dtypes, errors
 from ...core.dtypes import DType, as_dtype
 from ...core.extension_points import place_tensor
@@ -153,9 +154,17 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
         )
     if target.is_integer:
         return constant(np.arange(int(first), int(last), int(step), dtype=target.numpy), target)
+    try:
+        values = _float_range(first, last, step, target)
+    except REPORTS:
+        values = run_silently(_float_range, first, last, step, target)
+    return register_created(constant(values, target))
+
+
+def _float_range(first: Any, last: Any, step: Any, dtype: DType) -> Any:
     # The count is computed in the arithmetic of the dtype: 3 / 0.00375 is 800 in float32, and slightly more in float64.
     count = math.ceil(abs((last - first) / step))
-    return register_created(constant(np.arange(count).astype(target.numpy) * step + first, target))
+    return np.arange(count).astype(dtype.numpy) * step + first
 
 
 def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:

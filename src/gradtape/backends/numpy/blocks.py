@@ -9,6 +9,7 @@ are single-threaded, because OpenBLAS's threads spin while they wait and would o
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ import numpy as np
 from .. import blas
 from ..torch.library import IS_ENABLED, REJECTIONS, can_import, on_arrays, to_tensor, torch
 from ..tuning import LARGE, PRODUCTS, REPEATED_ROW, ROW_BLOCK, TORCH_ARITHMETIC, TORCH_PRODUCTS
+from .floating_point import REPORTS, run_silently
 from .memory import empty
 from .programs import BlockProgram
 from .threads import CORES, spread
@@ -157,16 +159,24 @@ def combined(ufunc: np.ufunc, a: Any, b: Any) -> Any:
     if type(a) is np.ndarray and a.size >= _MANY and a.dtype == b.dtype:
         if IS_ENABLED and a.shape == b.shape:
             y = empty(a.shape, a.dtype)
-            return y if _by_torch(ufunc, a, b, y) else ufunc(a, b, out=y)
-        y = run(ufunc, (a, b), a.dtype)
+            return y if _by_torch(ufunc, a, b, y) else run_silently(ufunc, a, b, out=y)
+        y = run_silently(run, ufunc, (a, b), a.dtype)
         if y is not None:
             return y
-    return ufunc(a, b)
+    try:
+        return ufunc(a, b)
+    except REPORTS:
+        return run_silently(ufunc, a, b)
 
 
 def add(a: Any, b: Any) -> Any:
     """Computes `a + b` on all cores where that pays."""
-    return combined(np.add, a, b) if type(a) is np.ndarray else a + b
+    if type(a) is np.ndarray:
+        return combined(np.add, a, b)
+    try:
+        return a + b
+    except REPORTS:
+        return run_silently(operator.add, a, b)
 
 
 def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
@@ -175,8 +185,11 @@ def accumulate(total: Any, term: Any, ufunc: np.ufunc = np.add) -> None:
         if _by_torch(ufunc, total, term, total):
             return
         if total.size >= LARGE and total.flags.c_contiguous and term.flags.c_contiguous:
-            return in_blocks(ufunc, (total, term), [total], _FLAT, CORES)
-    ufunc(total, term, out=total)
+            return run_silently(in_blocks, ufunc, (total, term), [total], _FLAT, CORES)  # type: ignore[no-any-return]
+    try:
+        ufunc(total, term, out=total)
+    except REPORTS:
+        pass  # the sum is complete
 
 
 _MANY = TORCH_ARITHMETIC if IS_ENABLED else LARGE

@@ -15,6 +15,7 @@ import numpy as np
 from ...backends.arrays import HALF
 from ...backends.numpy import blocks
 from ...backends.numpy.blocks import add, product
+from ...backends.numpy.floating_point import REPORTS, run_silently
 from ...backends.numpy.sums import sum_rows
 from ...backends.tuning import FEW_IN_ROWS, MOST_PENDING_ROWS
 from ...core.dtypes import DType
@@ -68,16 +69,23 @@ class PendingProduct(PendingSum):
     def value(self) -> Any:
         if self._rights:
             m, total = self._m, self._total
-            right = _concatenate(m, self._rights, 0)
-            if self._lefts[0] is None:
-                few = m is raw and right.size < FEW_IN_ROWS
-                term = sum_rows(right) if few else m.sum(right, axis=(0,))
-            else:
-                left = _concatenate(m, self._lefts, 0)
-                term = product(left.T, right) if m is raw else m.matmul(left, right, transpose_a=True)
+            try:
+                term = self._term()
+            except REPORTS:
+                term = run_silently(self._term)
             self._total = term if total is None else accumulate(m, term, total)
             self._lefts, self._rights, self._rows = [], [], 0
         return self._total
+
+    def _term(self) -> Any:
+        """Computes the sum of the pending terms."""
+        m = self._m
+        right = _concatenate(m, self._rights, 0)
+        if self._lefts[0] is None:
+            few = m is raw and right.size < FEW_IN_ROWS
+            return sum_rows(right) if few else m.sum(right, axis=(0,))
+        left = _concatenate(m, self._lefts, 0)
+        return product(left.T, right) if m is raw else m.matmul(left, right, transpose_a=True)
 
 
 class PendingHalves(PendingSum):
@@ -99,12 +107,12 @@ class PendingHalves(PendingSum):
         if self._total is None:
             self._terms.append(other)
         else:
-            self._total = np.add(self._total, other, out=self._total if self._total.ndim else None)
+            self._total = accumulate(self._m, self._total, other)
         return self
 
     def value(self) -> Any:
         if self._total is not None:
-            return self._total.astype(self._dtype)
+            return run_silently(self._total.astype, self._dtype)
         if len(self._terms) > 1:
             self._terms = [self._m.add_n(*self._terms)]
         return self._terms[0]
@@ -147,7 +155,7 @@ class PendingSlices(PendingSum):
         return self
 
     def value(self) -> Any:
-        return self._sum() if self._half is None else self._sum().astype(self._half)
+        return self._sum() if self._half is None else run_silently(self._sum().astype, self._half)
 
     def _sum(self) -> Any:
         if self._total is None:
@@ -225,9 +233,9 @@ def accumulate(m: OpNamespace, total: Any, term: Any, key: Key | None = None) ->
     if type(part) is np.ndarray:
         blocks.accumulate(part, term)
     elif key is None:
-        return total + term
+        return add(total, term)
     else:
-        total[key] = part + term
+        total[key] = add(part, term)
     return total
 
 
@@ -278,7 +286,12 @@ def materialize(m: OpNamespace, g: Cotangent | None) -> Any:
     """Converts a cotangent to a plain array or tensor; slices of the same index are summed."""
     if isinstance(g, PendingSum):
         return g.value()
-    return m.scatter_add(g.values, g.indices, shape=_dense_shape(g)) if type(g) is IndexedSlices else g
+    if type(g) is not IndexedSlices:
+        return g
+    try:
+        return m.scatter_add(g.values, g.indices, shape=_dense_shape(g))
+    except REPORTS:
+        return run_silently(m.scatter_add, g.values, g.indices, shape=_dense_shape(g))
 
 
 def _dense_shape(slices: IndexedSlices) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...backends.arrays import NUMPY_KERNELS, TAKING_HALF, in_single
+from ...backends.numpy.floating_point import REPORTS, run_silently
 from ...backends.torch.host_kernels import KERNELS, VJPS, WITH_RESIDUALS, HostKernel, bind_kernel, bind_with_residual
 from ...backends.torch.library import IS_ENABLED, IS_INSTALLED
 from ...core import dtypes, modes
@@ -149,6 +150,7 @@ class Op(LazyRules):
         self.takes_none = False  # whether `vjp` accepts None as the cotangent of an unused output
         self.backward_may_raise = False  # whether its `vjp` may raise
         self.detaches = False  # whether tapes do not track its outputs
+        self.is_repeatable = True  # whether its kernel has no effects, so that it may run again
         self.nondifferentiable_args: tuple[int, ...] = ()  # indices of the arguments without a derivative
         self.small = bind(kernel, np)  # for arrays that are too small for PyTorch's kernel
         self.wide = with_torch(KERNELS.get(name), self.small)  # for any arrays but those of half precision
@@ -226,7 +228,7 @@ class Unregistered:
     family: str
     numpy: Any
     moves_data = True
-    backward_may_raise = takes_none = effect = shaped_by_values = detaches = False
+    backward_may_raise = takes_none = effect = shaped_by_values = detaches = is_repeatable = False
     vjp: Any = None
     joint: JointRule | None = None
     jvp: Any = None
@@ -417,7 +419,11 @@ def keep_residual(op: Op, by_numpy: HostKernel | None = None) -> Callable[..., A
         if not tracked:
             return call(*inputs, **attrs)
         run_large = bind_torch() if kernel is not by_numpy else function
-        found = run_large(*[x.array for x in inputs], **attrs)
+        arrays = [x.array for x in inputs]
+        try:
+            found = run_large(*arrays, **attrs)
+        except REPORTS:
+            found = run_silently(run_large, *arrays, **attrs)
         if found is None:
             return call(*inputs, **attrs)
         y = Tensor(found[0], dtype)

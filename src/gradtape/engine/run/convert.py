@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy.floating_point import REPORTS, run_silently
 from ...backends.numpy.memory import copy
 from ...core import dtypes, errors
 from ...core.dimension import Dimension
@@ -245,6 +246,8 @@ def _number(value: Any, dtype: DType | None) -> Tensor:
         return constant(np.array((value,), dtype.numpy), dtype)
     try:
         return constant(dtype.as_numpy_dtype(value), dtype)
+    except REPORTS:
+        return constant(run_silently(dtype.as_numpy_dtype, value), dtype)
     except OverflowError:
         if not -(2**63) <= value < 2**64:
             raise _out_of_range(value) from None
@@ -274,9 +277,12 @@ def _from_numpy(value: np.ndarray[Any, Any] | np.generic, dtype: DType | None) -
         value = np.asarray(value).astype(target.numpy)
     elif own.is_complex and not target.is_complex:
         value = value.real
-    if not value.shape:
-        return constant(value.astype(target.numpy)[()], target)
-    return constant(copy(value, target.numpy), target)
+    try:
+        if not value.shape:
+            return constant(value.astype(target.numpy)[()], target)
+        return constant(copy(value, target.numpy), target)
+    except REPORTS:
+        return constant(run_silently(value.astype, target.numpy)[()], target)
 
 
 def _with_sizes(value: object) -> Any:
@@ -340,7 +346,10 @@ def _from_sequence(value: Sequence[Any], dtype: DType | None, pack: bool) -> Ten
         dtype = _dtype_of_numbers(value, array) if array.size else dtypes.float32
     elif array.size and letter not in _TAKES.get(dtype.kind, "biuf"):
         raise _inconvertible(value, dtype)
-    return constant(array.astype(dtype.numpy, copy=False), dtype)
+    try:
+        return constant(array.astype(dtype.numpy, copy=False), dtype)
+    except REPORTS:
+        return constant(run_silently(array.astype, dtype.numpy), dtype)
 
 
 def _as_bytes(value: object) -> Any:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ...backends.arrays import repeat_short_rows
+from ...backends.numpy.floating_point import REPORTS
 from ...backends.torch.host_kernels import KERNELS
 from ...core import dtypes, errors, modes
 from ...core.dtypes import DType
@@ -371,6 +373,26 @@ def node_name(op: OpLike) -> str:
     return str(public_names().node_name(op))
 
 
+_REJECTIONS = (ValueError, np.linalg.LinAlgError)  # what kernels raise
+
+
+@contextmanager
+def recovery(op: OpLike, shapes: Iterable[tuple[int, ...]], error: Exception) -> Iterator[None]:
+    """A context in which the kernel that raised `error` runs again, without NumPy's reports of floating-point errors.
+
+    If `error` is no such report, or the op runs user code, the context raises the op's error instead.
+    """
+    if not isinstance(error, REPORTS):
+        raise failure(op, shapes, error)
+    if not op.is_repeatable:
+        raise error
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except _REJECTIONS as reason:
+        raise failure(op, shapes, reason) from reason
+
+
 def wrong_kind(op: Op, dtype: DType) -> Exception:
     """Returns the error for a dtype that the op does not support."""
     usual = [d for d in dtypes.ALL if not d.narrow or d is dtypes.bfloat16]
@@ -398,10 +420,10 @@ def _misuse() -> type[Exception]:
 
 
 _RUNNER_NAMES: dict[str, Any] = {
-    "FLOAT": dtypes.FLOAT, "KERNEL_ERRORS": (ValueError, np.linalg.LinAlgError), "Tensor": Tensor,
-    "__name__": __name__, "failure": failure, "float16": dtypes.float16, "float32": dtypes.float32,
-    "hide_frames": hide_frames, "modes": modes, "new": object.__new__, "number": number, "read_both": read_both,
-    "readable": readable, "repeat_short_rows": repeat_short_rows, "tensor_like": tensor_like, "thread": thread,
+    "FLOAT": dtypes.FLOAT, "KERNEL_ERRORS": (*_REJECTIONS, *REPORTS), "Tensor": Tensor, "__name__": __name__,
+    "float16": dtypes.float16, "float32": dtypes.float32, "hide_frames": hide_frames, "modes": modes,
+    "new": object.__new__, "number": number, "read_both": read_both, "readable": readable, "recovery": recovery,
+    "repeat_short_rows": repeat_short_rows, "tensor_like": tensor_like, "thread": thread,
 }  # fmt: skip
 
 run_plain: Callable[[OpLike, Sequence[Tensor], dict[str, Any]], Any] = compile_runner(None, "general", _RUNNER_NAMES)()

@@ -40,6 +40,7 @@ class OpLike(Protocol):
     detaches: bool
     takes_none: bool
     backward_may_raise: bool
+    is_repeatable: bool
     @property
     def keep(self) -> Callable[..., tuple[Any, ...]]: ...
     @property

@@ -152,7 +152,8 @@ try:
 {indent(kernel, "    ")}\
 except KERNEL_ERRORS as reason:
     try:
-        raise failure(op, {inputs.dims}, reason)
+        with recovery(op, {inputs.dims}, reason):
+{indent(kernel, "            ")}\
     except Exception as error:
         hide_frames(error)
         raise

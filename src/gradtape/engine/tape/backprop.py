@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ...backends.numpy.blocks import add
+from ...backends.numpy.floating_point import REPORTS, run_silently
 from ...core.dtypes import DType
 from ...core.tensor import Tensor
 from ..registry.cotangents import (
@@ -80,7 +81,10 @@ def sweep(
             if need is not None and parents not in need:
                 continue
             vjp = op.vjp_raw if arrays else op.vjp_device if there else op.vjp
-            gp = vjp(m, g, saved)
+            try:
+                gp = vjp(m, g, saved)
+            except REPORTS:
+                gp = run_silently(vjp, m, g, saved)
             if grads[parents] is None:
                 grads[parents] = gp
                 continue
@@ -93,7 +97,13 @@ def sweep(
                 inner = inner_of(log, op, parents, wanted)
                 cotangents = None if inner is None else joint_cotangents(op, m, g, saved, kept[inner])
             if cotangents is None:
-                cotangents = (op.vjp_raw if arrays else op.vjp_device if there else op.vjp)(m, g, saved, parents)
+                vjp = op.vjp_raw if arrays else op.vjp_device if there else op.vjp
+                try:
+                    cotangents = vjp(m, g, saved, parents)
+                except REPORTS:
+                    if not op.is_repeatable:
+                        raise
+                    cotangents = run_silently(vjp, m, g, saved, parents)
         nth = 0
         for p in parents:  # creating a `zip` costs more than the rest of the loop
             gp = cotangents[nth]
@@ -127,7 +137,11 @@ def inner_of(log: Log, op: Any, parents: tuple[int, ...], wanted: set[int]) -> i
 def joint_cotangents(op: Any, m: Namespace | DeviceOps, g: Any, saved: Any, inner_saved: Any) -> Any:
     """Applies a joint rule to bare arrays: the cotangents of the op's arguments, or None."""
     attribute = "array" if m is raw else "buffer"
-    return op.joint.vjp(m, g, *[[getattr(x, attribute, x) for x in values] for values in (saved, inner_saved)])
+    residuals = [[getattr(x, attribute, x) for x in values] for values in (saved, inner_saved)]
+    try:
+        return op.joint.vjp(m, g, *residuals)
+    except REPORTS:
+        return run_silently(op.joint.vjp, m, g, *residuals)
 
 
 def joined(m: Namespace | DeviceOps, before: Any, gp: Any, position: int, owned: set[int]) -> Any:

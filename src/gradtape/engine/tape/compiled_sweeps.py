@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from ...backends.numpy.floating_point import REPORTS
 from ..registry.cotangents import DEFERRED, PendingSum, materialize
 from ..registry.devices import DeviceOps
 from ..registry.op import Op, SingleInputRule
@@ -64,7 +67,7 @@ def _straight_line(log: Log, target: int, wanted: set[int], m: Namespace | Devic
     # The module name makes NumPy attribute warnings to gradtape, which filters them.
     names: dict[str, Any] = {"__name__": __name__, "m": m, "joined": joined, "materialize": materialize}
     names |= {"DEFERRED": DEFERRED, "PendingSum": PendingSum, "of_all_outputs": of_all_outputs}
-    names |= {"joint_cotangents": joint_cotangents}
+    names |= {"joint_cotangents": joint_cotangents, "REPORTS": REPORTS, "errstate": np.errstate}
     names |= {f"op{i}": op for i, op in enumerate(log.ops) if type(op) is Op and op.joint is not None}
     rule = "vjp_raw" if m is raw else "vjp_device"
     names |= {f"vjp{i}": getattr(op, rule) for i, op in enumerate(log.ops) if op is not None}
@@ -133,7 +136,7 @@ def _records(log: Log, path: Sequence[int], wanted: set[int], variables: _Variab
             g = variables[i]
             yield f"    if type({g}) in DEFERRED: {g} = materialize(m, {g})"
         if type(parents) is int:
-            yield f"    {_taken(parents, variables, f'vjp{i}(m, {g}, saved[{i}])')}"
+            yield from _guarded(_taken(parents, variables, f"vjp{i}(m, {g}, saved[{i}])"))
         else:
             parents = tuple([p if p in need else -1 for p in parents])
             # A rule that its family did not generate may return more cotangents than requested, which `sweep` ignores.
@@ -142,9 +145,18 @@ def _records(log: Log, path: Sequence[int], wanted: set[int], variables: _Variab
             inner = None if op.joint is None else inner_of(log, op, parents, wanted)
             if inner is not None:
                 cotangents = f"joint_cotangents(op{i}, m, {g}, saved[{i}], saved[{inner}]) or {cotangents}"
-            for line in _all_taken(parents, variables, cotangents, exact):
+            first, *others = _all_taken(parents, variables, cotangents, exact)
+            yield from _guarded(first)
+            for line in others:
                 yield f"    {line}"
         yield f"saved[{i}] = g = {variables.release(outputs)}"
+
+
+def _guarded(line: str) -> Iterator[str]:
+    """The lines that apply a rule, again without NumPy's reports of floating-point errors if one is an exception."""
+    yield f"    try: {line}"
+    yield "    except REPORTS:"
+    yield f"        with errstate(all='ignore'): {line}"
 
 
 def _taken(position: int, variables: _Variables, cotangent: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy.floating_point import reports_of_caller
 from ...core.dtypes import DType
 from ...core.errors import InvalidArgumentError
 from ...core.tensor import Tensor, wrap
@@ -127,11 +128,13 @@ def _called(
     if on_tape:
         with Tape(persistent=True, watch_accessed_variables=False) as tape:
             tape.watch([x for x in xs if x.dtype.differentiable])
-            ys = f(xs)
+            with reports_of_caller():
+                ys = f(xs)
         memory = (np.empty((), object),)
         memory[0][()] = (tape, xs, ys)
     else:
-        ys = f(xs)
+        with reports_of_caller():
+            ys = f(xs)
     results = [y.array for y in ys]
     if seen.first is None:
         seen.first = tuple(map(np.zeros_like, results))

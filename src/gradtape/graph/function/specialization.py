@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 from numpy import ndarray
 
 from ...backends.arrays import ArrayModule
+from ...backends.numpy.floating_point import REPORTS, run_program_silently, run_silently
 from ...core import modes, nest
 from ...core.dtypes import DType
 from ...core.locks import SharedAttempt, cached_property
@@ -47,13 +49,14 @@ class NumpyProgram:
     """A graph compiled to Python source over NumPy kernels, planned to a memory budget if there is one."""
 
     def __init__(self, graph: Graph, budget: Budget = None, prepared: bool = False) -> None:
-        self._run = executor.written(graph) if prepared else executor.compile_graph(optimize(graph), budget)
+        run = executor.written(graph) if prepared else executor.compile_graph(optimize(graph), budget)
         self._updated = [variable for variable, _ in graph.updates]
         self._variables = [variable for variable, _ in graph.variables]
         replaced = set(map(id, self._updated))
         self._replaced = [(i, v) for i, v in enumerate(self._variables, len(graph.inputs)) if id(v) in replaced]
         effects = {node.op for node in all_nodes(graph) if isinstance(node.op, Effect)}
         self._has_effects = bool(effects)
+        self._run = partial(run_program_silently, run) if effects else run  # without effects, it may run again
         self._flexible = [(v, value.shape) for v, value in graph.variables if not v.shape.is_fully_defined()]
         self._outputs = len(graph.outputs)
         # Recomputes outputs and updates from inputs and variables without other effects; None where that is impossible.
@@ -67,7 +70,12 @@ class NumpyProgram:
         is retried with the recorded results of its effects. The last attempt holds the lock.
         """
         if not self._updated:
-            return self._run(*(self._read(arrays) if self._variables else arrays))
+            try:
+                return self._run(*(self._read(arrays) if self._variables else arrays))
+            except REPORTS:
+                if self._has_effects:
+                    raise
+                return run_silently(self._run, *self._read(arrays))
         done: list[Any] = []
         for _ in range(ATTEMPTS - 1):
             results = self._attempt(arrays, done)
@@ -93,7 +101,10 @@ class NumpyProgram:
                 results = self._run(*arrays)
             done[:] = done_now
         else:
-            results = self._run(*arrays)
+            try:
+                results = self._run(*arrays)
+            except REPORTS:
+                results = run_silently(self._run, *arrays)
         with updating:
             for i, variable in self._replaced:
                 storage = variable._storage

@@ -19,6 +19,7 @@ class FusedOp(Unregistered):
 
     family = "opaque"
     never_aliases = True  # like the ops of the pair
+    is_repeatable = True
 
     def __init__(self, name: str, module: str, kernel: str, first: str) -> None:
         self.name = self.title = name

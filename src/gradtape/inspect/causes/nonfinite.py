@@ -84,6 +84,7 @@ class Diagnosis:
         return "".join(paragraphs)
 
 
+@np.errstate(all="ignore")
 def diagnose(tape: Any, target: Any = None, sources: Any = None) -> Diagnosis:
     """Finds the origin of the first infinity or NaN between `target` and `sources`; see `GradientTape.diagnose`.
 

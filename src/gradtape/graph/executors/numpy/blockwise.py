@@ -26,7 +26,7 @@ class Fused(Unregistered):
     """A run of elementwise steps as one op."""
 
     family = "fused"
-    never_aliases = True
+    never_aliases = is_repeatable = True
 
     def __init__(
         self, members: Sequence[Node], inputs: Sequence[Value], outputs: Sequence[Value], frame: Frame, cores: int
