@@ -78,7 +78,14 @@ def test_results_are_those_without_reports(name, size):
             np.testing.assert_array_equal(b, y)
 
 
-def test_effects_happen_once_and_reports_of_user_code_remain():
+@pytest.fixture
+def reports_are_errors():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+def test_effects_happen_once_and_reports_of_user_code_remain(reports_are_errors):
     calls = []
 
     def noted(x):
