@@ -157,9 +157,15 @@ class SharedAttempt:
 class _Builds:
     """What the build locks of the process share."""
 
+    changed: threading.Condition
+    waiting: dict[int, BuildLock]  # the lock for which a thread waits
+
     def __init__(self) -> None:
-        self.changed = threading.Condition(threading.RLock())
-        self.waiting: dict[int, BuildLock] = {}  # the lock for which a thread waits
+        self.reset()
+
+    def reset(self) -> None:
+        """Forgets all waiting threads."""
+        self.changed, self.waiting = threading.Condition(threading.RLock()), {}
 
 
 _build_locks: WeakSet[BuildLock] = WeakSet()
@@ -171,8 +177,9 @@ def _release_in_child() -> None:
         if not (hasattr(lock, "_is_owned") and lock._is_owned()):
             lock._at_fork_reinit()  # as the locks of `threading` and `logging`
     me = threading.get_ident()  # the same as in the parent
-    _builds.__init__()  # type: ignore[misc]
+    _builds.reset()
     for build in _build_locks:
+        build._guests = [guest for guest in build._guests if guest == me]
         if build._owner != me:
             build._owner, build._depth = None, 0
 
