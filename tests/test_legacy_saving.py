@@ -5,6 +5,8 @@ import pytest
 from test_command_line import script  # noqa: F401  a fixture
 from test_legacy_keras import BEGIN, keras_2, numbers  # noqa: F401  fixtures
 
+pytestmark = pytest.mark.several  # each program has a process of its own
+
 # Programs, and the numbers that they print with TensorFlow 2.21 and tf-keras 2.21.
 PROGRAMS = {
     "a layer that is loaded without its class": (
