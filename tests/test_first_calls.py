@@ -18,6 +18,8 @@ import pytest
 import gradtape as tf
 from gradtape.core.locks import BuildLock, SharedAttempt
 from gradtape.graph.executors.xla import executor
+from gradtape.graph.function.trace_cache import TraceCache
+from gradtape.graph.trace.traced import Untraceable
 
 THREADS = 8
 
@@ -109,6 +111,24 @@ def test_the_first_calls_of_signatures_create_one_variable():
     counter = Counter()
     all_at_once(*[lambda n=n: counter(tf.ones([n % 3 + 1])) for n in range(9)])
     assert float(counter.count) == 18.0
+
+
+def test_first_calls_that_run_eagerly_create_one_variable(monkeypatch):
+    def refuses(*arguments):
+        raise Untraceable("as the test demands")
+
+    monkeypatch.setattr(TraceCache, "traced", refuses)
+    variables = []
+
+    @tf.function(autograph=False)
+    def count():
+        if not variables:
+            time.sleep(0.02)
+            variables.append(tf.Variable(0.0))
+        variables[0].assign_add(1.0)
+
+    all_at_once(*[count] * THREADS)
+    assert len(variables) == 1 and float(variables[0]) == THREADS
 
 
 def test_who_waits_for_a_compilation_that_fails_gets_its_error(monkeypatch, quick_xla):

@@ -51,7 +51,7 @@ class Record:
         self.kind, self.values = kind, values
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "values" not in vars(self):  # as pickle and copy ask for
+        if name == "values" or name.startswith("__"):  # pickle and copy ask for them before there are values
             raise AttributeError(name)
         if name in self.values:
             return self.values[name]

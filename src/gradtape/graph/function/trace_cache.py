@@ -145,8 +145,14 @@ class TraceCache:
         `has_run` says that a discarded specialization has run before: results then come from a compiled run, not from
         the trace, so that numbers do not change.
         """
+        first_call = self._first_call
         if self._runs_eagerly:
-            return self._run_eagerly(tensors, variables, done)
+            if first_call.is_over:
+                return self._run_eagerly(tensors, variables, done)
+            with first_call.lock:  # another thread's first call may be creating variables
+                result = self._run_eagerly(tensors, variables, done)
+                first_call.is_over = True
+                return result
         stored = self._stored
         for choices, inputs in self._candidates(variants, tensors):
             for i, variant in enumerate(choices[first:], first):
@@ -165,7 +171,6 @@ class TraceCache:
         if self._is_full(variants):
             why = "it depends on the values of its tensors in too many ways"
             return self._from_now_on_eagerly(tensors, variables, why, done)
-        first_call = self._first_call
         with first_call.lock:
             run: Callable[[], Any]
             if self._stored != stored or self._runs_eagerly:
