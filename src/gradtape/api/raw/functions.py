@@ -303,8 +303,8 @@ def key_and_counter(seed: Any) -> tuple[Tensor, Tensor]:
 
 def isotonic(x: Any, dtype: Any) -> Any:
     """Fits a decreasing sequence."""
-    found, segments = resolve("nn.isotonic_regression")(x, decreasing=True)
-    return resolve("cast")(found, dtype), segments
+    fitted, segments = resolve("nn.isotonic_regression")(x, decreasing=True)
+    return resolve("cast")(fitted, dtype), segments
 
 
 def drawn(op: str, shape: Any, state: Tensor, dtype: Any) -> Tensor:

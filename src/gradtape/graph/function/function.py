@@ -498,10 +498,10 @@ class Function:
 
     def _is_global(self) -> bool:
         """Whether its module, which another process can import, has this function under its name."""
-        found: Any = sys.modules.get(self.__module__) if self.__module__ != "__main__" else None
+        value: Any = sys.modules.get(self.__module__) if self.__module__ != "__main__" else None
         for name in self._qualified_name.split("."):
-            found = getattr(found, name, None)
-        return found is self
+            value = getattr(value, name, None)
+        return value is self
 
     def _method(self, instance: object) -> tuple[weakref.ref[Any], Function]:
         number, methods = id(instance), self._methods
@@ -531,8 +531,8 @@ class Bound(Function):
 
     def __reduce__(self) -> tuple[Any, ...]:
         name = getattr(self._function, "__name__", "")
-        found = getattr(type(self._held), name, None)
-        if isinstance(found, Function) and found._function is self._function:
+        method = getattr(type(self._held), name, None)
+        if isinstance(method, Function) and method._function is self._function:
             return getattr, (self._held, name)
         return _bound_again, (self._held, self._function, self.name, self.input_signature, self._options)
 
