@@ -260,6 +260,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _launch(options: argparse.Namespace) -> int:
+    from gradtape.distribution.cluster import check_hosts
+
     from .launch import Job, launch
 
     hosts = [host for host in options.hosts.split(",") if host]
@@ -267,6 +269,10 @@ def _launch(options: argparse.Namespace) -> int:
         raise SystemExit(f"gradtape launch: -n must be 1 or more, got {options.count}")
     if not 0 <= options.rank < max(1, len(hosts)):
         raise SystemExit(f"gradtape launch: --rank must be an index into the {len(hosts)} hosts, got {options.rank}")
+    try:
+        check_hosts([host.partition(":")[0] for host in hosts])
+    except ValueError as error:
+        raise SystemExit(f"gradtape launch: {error}") from None
     program = [*([options.kind] if options.kind else []), options.target, *options.arguments]
     return launch(
         Job(program, options.count, hosts, options.rank, options.port, options.timeout, options.restarts,

@@ -10,6 +10,8 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import inspect
+import ipaddress
 import json
 import logging
 import os
@@ -21,7 +23,7 @@ import tempfile
 import threading
 import types
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..core import errors
@@ -93,6 +95,7 @@ def _tf_config(environment: Mapping[str, str]) -> ProcessIdentity | None:
     if (kind, index) not in tasks:
         return None
     addresses = list(tasks.values())
+    check_hosts([_host(address) for address in addresses])
     rank = list(tasks).index((kind, index))
     host = _host(addresses[rank])
     local = [at for at, address in enumerate(addresses) if _host(address) == host]
@@ -132,6 +135,32 @@ def _address(value: Any) -> str:
 
 def _host(address: str) -> str:
     return address.rpartition(":")[0]
+
+
+def check_hosts(hosts: Sequence[str]) -> None:
+    """Raises if the host of rank 0, the first, is `localhost` to all: that is another host for each of them."""
+    others = [host for host in hosts if not _means_this_host(host)]
+    if others and _means_this_host(hosts[0]):
+        raise ValueError(
+            f"rank 0 runs on {hosts[0]}, which is another host for each process, and others run on "
+            f"{', '.join(sorted(set(others)))}. Name rank 0's host by an address that the others reach"
+        )
+
+
+def _means_this_host(host: str) -> bool:
+    """Whether `host` is a loopback address or `localhost`, on whatever host it is read."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _resolves_to_loopback(host: str) -> bool:
+    """Whether `host` is a loopback address here, as the own name of a host is by default on Debian and Ubuntu."""
+    try:
+        return ipaddress.ip_address(socket.gethostbyname(host)).is_loopback
+    except (OSError, UnicodeError):
+        return False
 
 
 def _slurm(environment: Mapping[str, str]) -> ProcessIdentity | None:
@@ -267,12 +296,21 @@ def _join(me: ProcessIdentity) -> None:
     wait, secret = timeout(), job_secret()
     interface = os.environ.get("GRADTAPE_INTERFACE") or host
     if me.rank == 0:
+        if me.size > me.local_size and not _means_this_host(host) and _resolves_to_loopback(interface):
+            raise errors.UnavailableError(
+                f"rank 0 would listen at {interface}, a loopback address on this host, "
+                "which no other host reaches: on Debian and Ubuntu, /etc/hosts resolves the host's own name so. Name "
+                "the hosts by their IP addresses, or set GRADTAPE_INTERFACE on this host to the IP address by which "
+                "the others reach it"
+            )
         _state.coordinator = Coordinator(_listening(interface, int(port)), me.size, me.job, secret, wait)
     launched = "GRADTAPE_LAUNCHED" in os.environ
-    reached_at = interface if me.rank == 0 else host
+    # A name that is a loopback address here names this host, where rank 0 listens at the interface alone.
+    here = me.rank == 0 or (_resolves_to_loopback(host) and not _means_this_host(host))
+    reached_at = interface if here and interface != "0.0.0.0" else host
     joined = Member(me.rank, me.size, (reached_at, int(port)), me.job, secret, wait, launched)
     try:
-        _start_jax(me, joined, host, interface)
+        _start_jax(me, joined, reached_at, interface)
     except BaseException as error:
         joined.leave(_describe_error(error))
         raise
@@ -334,6 +372,7 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
     # program would wait for a pool thread that the other program holds.
     jax.config.update("jax_cpu_enable_async_dispatch", False)
     jax.config.update("jax_enable_preemption_service", False)  # it would keep SIGTERM from ending the process
+    _set_gloo_address(joined.own_address)
     patience = int(2 * joined.timeout + 60)  # `Coordinator` detects failures first and reports them in more detail
     try:
         with _jax_addresses(joined, host, interface) as (address, bind_address):
@@ -350,6 +389,34 @@ def _start_jax(me: ProcessIdentity, joined: Member, host: str, interface: str) -
             "JAX has computed in this process before it joined the others. Call gradtape.distribute.init(), or create "
             "the strategy, at the start of the program, or start it with `gradtape launch`"
         ) from error
+
+
+def _set_gloo_address(address: str) -> None:
+    """Makes gloo listen at `address`: the one from which this process has reached rank 0.
+
+    JAX has no option for it and lets gloo listen at whatever the name of the host resolves to: a loopback address on
+    Debian and Ubuntu. Without these two private functions of JAX, gloo does so, too.
+    """
+    from jax._src import distributed, xla_bridge
+    from jax.extend import backend
+    from jaxlib import _jax
+
+    make_client = getattr(xla_bridge, "make_cpu_client", None)
+    make_collectives = getattr(_jax, "make_gloo_tcp_collectives", None)
+    if not (make_client and make_collectives and "collectives" in inspect.signature(make_client).parameters):
+        own_name = socket.gethostname()
+        if not ipaddress.ip_address(address).is_loopback and _resolves_to_loopback(own_name):
+            raise errors.UnavailableError(
+                f"This version of JAX lets gloo listen only at the address of this host's name, {own_name}: a loopback "
+                f"address, which no other host reaches. Map the name to {address} in /etc/hosts"
+            )
+        return
+
+    def make() -> Any:
+        client = distributed.global_state.client
+        return make_client(collectives=make_collectives(distributed_client=client, hostname=address))
+
+    backend.register_backend_factory("cpu", make, fail_quietly=False)
 
 
 @contextlib.contextmanager

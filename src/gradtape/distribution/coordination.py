@@ -308,6 +308,11 @@ class Member:
         self._wait(lambda: self._welcome, "start")
 
     @property
+    def own_address(self) -> str:
+        """The address of this host on the network by which it reaches rank 0."""
+        return str(self._channel.socket.getsockname()[0])
+
+    @property
     def failed(self) -> bool:
         """Whether any rank has failed."""
         return self._failure is not None
