@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.backends import blas
 from gradtape.backends.numpy import blocks, threads
 from gradtape.backends.numpy.threads import together
 from gradtape.engine.run import dispatch
@@ -43,6 +44,31 @@ def test_calls_may_be_nested_and_simultaneous():
         caller.join(20)
     assert found == [5] * 150
     assert len(threads._helpers()) == threads.CORES - 1
+
+
+def test_the_threads_of_an_op_are_as_many_as_the_program_says(monkeypatch):
+    monkeypatch.setenv("PJRT_NPROC", "")
+    monkeypatch.setattr(threads, "_limit", threads.CORES)
+    counts = [blas._threads(package)[0] for package in ("numpy", "scipy")]
+    before = [count() for count in counts]
+
+    def threads_of_an_op():
+        return set(threads.together([lambda: (time.sleep(0.01), threading.get_ident())[1]] * 4))
+
+    try:
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        assert [count() for count in counts] == [1, 1] or not blas.controllable()
+        assert os.environ["PJRT_NPROC"] == "1" and tf.config.threading.get_intra_op_parallelism_threads() == 1
+        assert threads_of_an_op() == {threading.get_ident()}
+        with blas.one_thread_each:
+            pass
+        assert [count() for count in counts] == [1, 1] or not blas.controllable()
+        with pytest.raises(ValueError, match="0 or more, got -1"):
+            tf.config.threading.set_intra_op_parallelism_threads(-1)
+    finally:
+        tf.config.threading.set_intra_op_parallelism_threads(0)
+    assert [count() for count in counts] == before and threads._limit == threads.CORES
+    assert len(threads_of_an_op()) == min(4, threads.CORES)
 
 
 def test_large_sums_are_accumulated_in_place():

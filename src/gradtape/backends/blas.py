@@ -77,8 +77,16 @@ class _ThreadCount:
 
     def keep(self) -> int:
         """Makes this the thread count outside of blocks, too; returns the one before."""
+        return self.set_usual(self._count)
+
+    def set_count(self, count: int) -> None:
+        """Sets the thread count inside of blocks that begin from now on."""
+        self._count = count
+
+    def set_usual(self, count: int) -> int:
+        """Sets the thread count outside of blocks; returns the one before."""
         with self:
-            before, self._usual = self._usual, self._count
+            before, self._usual = self._usual, count
         return before
 
 
@@ -90,6 +98,21 @@ one_thread_of_scipy = _ThreadCount("scipy")
 def keep_one_thread() -> _ThreadCount:
     """Makes NumPy's products single-threaded from now on; returns a context in which they use all threads again."""
     return _ThreadCount("numpy", one_thread_each.keep())
+
+
+@cache
+def _counts_at_start() -> dict[str, int]:
+    return {package: _threads(package)[0]() for package in ("numpy", "scipy")}
+
+
+def set_threads(count: int) -> None:
+    """Sets the number of threads of NumPy's and SciPy's BLAS; 0 restores what they had before the first call."""
+    at_start = _counts_at_start()
+    one_thread_of_scipy.set_usual(count or at_start["scipy"])
+    if keep_one_thread.cache_info().currsize:
+        keep_one_thread().set_count(count or at_start["numpy"])
+    else:
+        one_thread_each.set_usual(count or at_start["numpy"])
 
 
 _DOUBLE = np.dtype(np.float64)

@@ -15,8 +15,11 @@ EXTRAS = {
     "torch": ("torch>=2.6", "array-api-compat>=1.11"),
     "keras": ("keras>=3.15", "pillow>=10", "tensorboardX>=2.6.2"),
     "legacy-keras": ("keras>=3.15", "h5py", "protobuf>=4.21", "requests", "six", "wrapt"),
-    "examples": ("matplotlib>=3.9", "keras>=3.15", "pillow>=10", "tensorboardX>=2.6.2"),
-}
+    "examples": (
+        "matplotlib>=3.9", "fastapi>=0.115", "uvicorn>=0.30", "prometheus-client>=0.20", "keras>=3.15", "pillow>=10",
+        "tensorboardX>=2.6.2",
+    ),
+}  # fmt: skip
 
 
 def install_command(extra: str) -> str:

@@ -5,9 +5,13 @@ Settings for hardware that gradtape does not use are stored and returned, so tha
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any
 
+from ...backends import blas
+from ...backends.numpy import threads
+from ...backends.torch import library as torch_library
 from ...core import devices as machine
 from ...core.device_kinds import LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice
 
@@ -24,6 +28,7 @@ __all__ = [
     "set_soft_device_placement", "set_visible_devices", "tensor_float_32_execution_enabled",
 ]  # fmt: skip
 
+_THREADS_OF_XLA = os.environ.get("PJRT_NPROC")
 _settings: dict[str, Any] = {
     "inter_op": 0,
     "intra_op": 0,
@@ -284,16 +289,29 @@ def tensor_float_32_execution_enabled() -> bool:
 
 
 def set_intra_op_parallelism_threads(num_threads: int) -> None:
-    """Sets the threads per op. Stored only: NumPy's BLAS library reads `OMP_NUM_THREADS` and similar variables.
+    """Sets the number of threads that one op uses; 0: one on each core.
+
+    A service whose threads compute concurrently is fastest with 1. The OpenBLAS libraries of NumPy and SciPy, PyTorch's
+    kernels and gradtape's own threads follow at once; XLA reads the number when the first function is compiled.
 
     >>> import gradtape as tf
     >>> tf.config.threading.set_intra_op_parallelism_threads(0)
     """
-    _settings["intra_op"] = int(num_threads)
+    count = operator.index(num_threads)
+    if count < 0:
+        raise ValueError(f"num_threads must be 0 or more, got {num_threads}")
+    for set_count in (blas.set_threads, threads.set_limit, torch_library.set_threads):
+        set_count(count)
+    of_xla = str(count) if count else _THREADS_OF_XLA
+    if of_xla is None:
+        os.environ.pop("PJRT_NPROC", None)
+    else:
+        os.environ["PJRT_NPROC"] = of_xla
+    _settings["intra_op"] = count
 
 
 def get_intra_op_parallelism_threads() -> int:
-    """Returns the setting of `set_intra_op_parallelism_threads`; 0 means the library's choice.
+    """Returns the setting of `set_intra_op_parallelism_threads`; 0 means one on each core.
 
     >>> import gradtape as tf
     >>> tf.config.threading.get_intra_op_parallelism_threads()

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+_limit = CORES  # on the threads that work at a time for one caller, the caller included
 _Tasks = SimpleQueue[Any]  # of pairs: a function, and the queue of its result and its error
 
 
@@ -50,12 +51,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_helpers.cache_clear)  # threads do not survive a fork: the child starts its own
 
 
+def set_limit(count: int) -> None:
+    """Limits the threads that `together` uses at a time, the caller's included; 0: one on each core."""
+    global _limit
+    _limit = min(count or CORES, CORES)
+
+
 def together(works: list[Callable[[], Any]]) -> list[Any]:
     """Runs the functions and returns their results: the first in this thread, the others on free cores."""
     first, *others = works
     free = _helpers()
     handed: list[_Tasks] = []
-    for work in others:
+    for work in others[: _limit - 1]:
         try:
             tasks = free.pop()
         except IndexError:

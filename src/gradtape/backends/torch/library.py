@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..blas import keep_one_thread
+from ..numpy.threads import CORES
 
 IS_INSTALLED = importlib.util.find_spec("torch") is not None
 # Whether PyTorch computes large host arrays. `GRADTAPE_KERNELS=numpy` turns it off.
@@ -30,12 +31,24 @@ RENAMED = {
 }  # fmt: skip
 
 
+_threads: list[int] = []  # what `set_threads` was given, at most one
+
+
+def set_threads(count: int) -> None:
+    """Sets the number of threads of PyTorch; 0: one on each core. PyTorch is not imported for it."""
+    _threads[:] = [count or CORES]
+    if torch.cache_info().currsize:
+        torch().set_num_threads(count or CORES)
+
+
 @cache
 def torch() -> Any:
     """Imports PyTorch."""
     import torch  # type: ignore[import-not-found,unused-ignore]
 
     keep_one_thread()
+    if _threads:
+        torch.set_num_threads(_threads[-1])
     read_only = np.zeros(1, np.float32)
     read_only.flags.writeable = False
     with warnings.catch_warnings():
