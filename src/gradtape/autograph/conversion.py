@@ -7,7 +7,6 @@ converted runs as it is.
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 import logging
@@ -18,33 +17,15 @@ import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from malt.converters import (
-    asserts,
-    break_statements,
-    call_trees,
-    conditional_expressions,
-    continue_statements,
-    control_flow,
-    directives,
-    functions,
-    lists,
-    logical_expressions,
-    return_statements,
-    slices,
-    variables,
-)
-from malt.core import converter, unsupported_features_checker
-from malt.impl import api as malt_api
-from malt.lang import directives as marks
+from malt.core import converter
 from malt.operators import py_builtins
-from malt.pyct import anno, errors, parser, transpiler
+from malt.pyct import errors
 
 from ..api.catalogue.fronts import defining_module
 from ..api.namespace import root as tf
 from ..core.dtypes import float32
 from ..core.errors import InvalidArgumentError
 from ..core.tensor import Tensor
-from ..engine.run.source_lines import origins
 from ..graph.ir.effects import Changed
 from ..graph.trace import conversion_status
 from ..graph.trace.trace import active_trace
@@ -52,7 +33,7 @@ from ..graph.trace.traced import PoisonTensor, Untraceable
 from . import operators
 from .builtin_functions import OVERLOADS
 from .error_messages import explain_error, note_propagation
-from .loop_options import set_loop_options
+from .transpiler import Transpiler
 
 NOT_A_PLAIN_CALL = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -60,99 +41,16 @@ NOT_A_PLAIN_CALL = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYN
 HIGHER_ORDER = frozenset("case cond foldl foldr map_fn scan switch_case vectorized_map while_loop".split())
 
 
+_NOT_CONVERTED = (ValueError, AttributeError, KeyError, NameError, AssertionError)
+
+
 class ConversionError(errors.PyCTError):
     """Raised when a function cannot be converted."""
-
-
-class _Directives(directives.DirectivesTransformer):
-    """Makes malt recognize `tf.autograph.experimental.set_loop_options` as its directive."""
-
-    def visit_Attribute(self, node: Any) -> Any:
-        return self._named(super().visit_Attribute(node))
-
-    def visit_Name(self, node: Any) -> Any:
-        return self._named(super().visit_Name(node))
-
-    def _named(self, node: Any) -> Any:
-        static = anno.getanno(node, directives.STATIC_VALUE, default=None)
-        if getattr(static, "__wrapped__", static) is set_loop_options:
-            anno.setanno(node, directives.STATIC_VALUE, marks.set_loop_options)
-        return node
-
-
-class _Ranges(converter.Base):
-    """Turns `for i in f(...)` into `for i in ag__.replace_iterated(f)(...)`, which does not materialize ranges."""
-
-    def visit_For(self, node: Any) -> Any:
-        node = self.generic_visit(node)
-        if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name | ast.Attribute):
-            name = parser.parse_expression("ag__.replace_iterated")
-            node.iter.func = ast.Call(func=name, args=[node.iter.func], keywords=[])
-        return node
-
-
-class _Plainer(ast.NodeTransformer):
-    """Rewrites syntax that malt's static analysis does not understand.
-
-    `except E as name:` becomes `except E:` with `name = ag__.caught()` as its first statement: the name is a string in
-    the syntax tree, which the analysis does not treat as a symbol. `name: T`, which does nothing, is removed: it would
-    count as an assignment.
-    """
-
-    def visit_ExceptHandler(self, node: Any) -> Any:
-        self.generic_visit(node)
-        if node.name is None:
-            return node
-        caught = ast.Call(func=parser.parse_expression("ag__.caught"), args=[], keywords=[])
-        first: Any = ast.Assign(targets=[ast.Name(id=node.name, ctx=ast.Store())], value=caught)
-        for part in ast.walk(first):
-            ast.copy_location(part, node)
-            anno.copyanno(node, part, anno.Basic.ORIGIN)
-        node.name, node.body = None, [first, *node.body]
-        return node
-
-    def visit_AnnAssign(self, node: Any) -> Any:
-        self.generic_visit(node)
-        if node.value is not None or not isinstance(node.target, ast.Name):
-            return node
-        nothing = ast.copy_location(ast.Pass(), node)
-        anno.copyanno(node, nothing, anno.Basic.ORIGIN)
-        return nothing
 
 
 def _caught() -> BaseException | None:
     """Returns the exception being handled."""
     return sys.exc_info()[1]
-
-
-class Transpiler(malt_api.PyToPy):
-    """Rewrites functions, and caches the result for each code object."""
-
-    def get_transformed_name(self, node: Any) -> str:
-        """Returns the name of the converted function."""
-        return "tf__" + transpiler.PyToPy.get_transformed_name(self, node)
-
-    def get_extra_locals(self) -> dict[str, Any]:
-        """Returns the names visible to converted code besides the user's."""
-        return {"ag__": NAMESPACE}
-
-    def transform_ast(self, node: Any, ctx: Any) -> Any:
-        """Converts the syntax tree of a function."""
-        unsupported_features_checker.verify(node)
-        node = _Plainer().visit(node)
-        node = self.initial_analysis(node, ctx)
-        uses = ctx.user.options.uses
-        steps: list[Any] = [functions.transform, lambda n, c: _Directives(c).visit(n), break_statements.transform]
-        if uses(converter.Feature.ASSERT_STATEMENTS):
-            steps.append(asserts.transform)
-        steps += [continue_statements.transform, return_statements.transform]
-        if uses(converter.Feature.LISTS):
-            steps += [lists.transform, slices.transform]
-        steps += [lambda n, c: _Ranges(c).visit(n), call_trees.transform, control_flow.transform]
-        steps += [conditional_expressions.transform, logical_expressions.transform, variables.transform]
-        for step in steps:
-            node = step(node, ctx)
-        return node
 
 
 class FunctionScope:
@@ -215,7 +113,15 @@ def to_graph(entity: Any, recursive: bool, features: Any) -> Callable[..., Any]:
     """Returns the converted function of `entity`."""
     try:
         return conversion_status.autograph_artifact(_transformed(entity, options_of(recursive, features)))
-    except (ValueError, AttributeError, KeyError, NameError, AssertionError) as error:
+    except _NOT_CONVERTED as error:
+        raise ConversionError(f"converting {entity}: {type(error).__name__}: {error}") from error
+
+
+def to_code(entity: Any, recursive: bool, features: Any) -> str:
+    """Returns the source code of the converted function of `entity`."""
+    try:
+        return TRANSPILER.source(_function_of(entity), options_of(recursive, features))
+    except _NOT_CONVERTED as error:
         raise ConversionError(f"converting {entity}: {type(error).__name__}: {error}") from error
 
 
@@ -224,23 +130,23 @@ def is_artifact(f: Any) -> bool:
     return hasattr(f, "autograph_info__")
 
 
-def _transformed(entity: Any, options: Any) -> Any:
-    if not hasattr(entity, "__code__"):
+def _function_of(entity: Any) -> types.FunctionType:
+    function = getattr(entity, "__func__", entity)
+    if not isinstance(function, types.FunctionType):
         raise ValueError(
             "Cannot apply autograph to a function that doesn't expose a __code__ object. If this is a @tf.function, "
             "try passing f.python_function instead."
         )
+    return function
+
+
+def _transformed(entity: Any, options: Any) -> Any:
+    function = _function_of(entity)
     # Functions without a closure are cached; a recursive closure refers to itself, so caching it would keep it alive.
-    made: dict[Any, Any] = {} if entity.__closure__ else _MADE.setdefault(getattr(entity, "__func__", entity), {})
+    made: dict[Any, Any] = {} if function.__closure__ else _MADE.setdefault(function, {})
     key = options.as_tuple()
     if key not in made:
-        function, module, source_map = TRANSPILER.transform(entity, converter.ProgramContext(options))
-        function.ag_module, function.ag_source_map = module, source_map
-        known = origins.setdefault(module.__file__, {})
-        for at, origin in source_map.items():
-            if at.filename == module.__file__:
-                known[at.lineno] = (origin.loc.filename, origin.loc.lineno, origin.function_name)
-        made[key] = function
+        made[key] = TRANSPILER.convert(function, options)
     return made[key]
 
 
@@ -282,7 +188,7 @@ def converted_call(
         return again(*before, *args, **kwargs)
     except Exception as error:
         if not isinstance(error, Changed | Untraceable):  # signals internal to the tracer
-            note_propagation(error, again.ag_source_map)
+            note_propagation(error, again.__code__)
         raise
 
 
@@ -367,4 +273,4 @@ NAMESPACE = types.SimpleNamespace(
     STD=converter.STANDARD_OPTIONS,
     with_function_scope=with_function_scope,
 )
-TRANSPILER = Transpiler()
+TRANSPILER = Transpiler({"ag__": NAMESPACE})

@@ -6,18 +6,12 @@ The outermost raises an error of the same class with all of these lines before t
 
 from __future__ import annotations
 
-from typing import Any
+import linecache
+from collections.abc import Iterator
+from types import CodeType, FrameType
 
 from ..core.errors import OpError
-from ..core.tracebacks import GENERATED, own_places
-
-
-def _frames(error: BaseException) -> Any:
-    """Returns the frames of the error's traceback, outermost first."""
-    import traceback  # deferred: a large import that most programs never need
-
-    return traceback.extract_tb(error.__traceback__)
-
+from ..core.tracebacks import own_places
 
 
 class Origin:
@@ -27,19 +21,16 @@ class Origin:
         self.lines: list[str] = []
         self.message = f"{type(error).__name__}: {error}"
 
-    def passed(self, error: Exception, source_map: dict[Any, Any]) -> None:
-        """Adds the line of a converted function that the error left, mapped to the user's source by `source_map`."""
-        from malt.pyct.origin_info import LineLocation
-
+    def passed(self, error: Exception, code: CodeType) -> None:
+        """Adds the line at which the error left the converted function with the code."""
         innermost = not self.lines
-        for frame in reversed(_frames(error)):
-            origin = source_map.get(LineLocation(frame.filename, frame.lineno))
-            if origin is not None:
-                where = origin.loc
-                self.lines.append(_format_frame(where.filename, where.lineno, f"{origin.function_name}  *", origin[2]))
+        parts = set(map(id, _parts(code)))
+        for frame, line in reversed(_frames(error)):
+            if id(frame.f_code) in parts:
+                self.lines.append(_format_frame(frame, line, "  *"))
                 return
-            if innermost and _is_users(frame.filename):
-                self.lines.append(_format_frame(frame.filename, frame.lineno, frame.name, frame.line))
+            if innermost and _is_users(frame):
+                self.lines.append(_format_frame(frame, line))
 
     def explained(self, error: Exception) -> Exception:
         """Returns an error of the same class with the user's lines in its message."""
@@ -51,12 +42,32 @@ class Origin:
         return again.with_traceback(error.__traceback__)
 
 
-def _is_users(filename: str) -> bool:
-    return not filename.startswith(own_places()) and GENERATED not in filename
+def _frames(error: BaseException) -> list[tuple[FrameType, int]]:
+    """Returns the frames of the error's traceback and their lines, outermost first."""
+    frames = []
+    entry = error.__traceback__
+    while entry is not None:
+        frames.append((entry.tb_frame, entry.tb_lineno))
+        entry = entry.tb_next
+    return frames
 
 
-def _format_frame(filename: str, line: int | None, function: str, code: str | None) -> str:
-    return f'    File "{filename}", line {line}, in {function}\n        {(code or "<source unavailable>").strip()}'
+def _parts(code: CodeType) -> Iterator[CodeType]:
+    """Yields the code of a function and of the functions that it defines."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _parts(constant)
+
+
+def _is_users(frame: FrameType) -> bool:
+    return not frame.f_code.co_filename.startswith(own_places())
+
+
+def _format_frame(frame: FrameType, line: int, mark: str = "") -> str:
+    code = frame.f_code
+    text = linecache.getline(code.co_filename, line, frame.f_globals).strip() or "<source unavailable>"
+    return f'    File "{code.co_filename}", line {line}, in {code.co_name}{mark}\n        {text}'
 
 
 def _with_message(error: Exception, message: str) -> Exception:
@@ -77,12 +88,12 @@ def _with_message(error: Exception, message: str) -> Exception:
     return again
 
 
-def note_propagation(error: Exception, source_map: dict[Any, Any]) -> None:
-    """Records that `error` propagates out of a converted function."""
+def note_propagation(error: Exception, code: CodeType) -> None:
+    """Records that `error` propagates out of the converted function with the code."""
     origin = getattr(error, "autograph_origin", None)
     if origin is None:
         origin = error.autograph_origin = Origin(error)  # type: ignore[attr-defined]
-    origin.passed(error, source_map)
+    origin.passed(error, code)
 
 
 def explain_error(error: Exception) -> Exception:
@@ -99,8 +110,8 @@ def of_the_user(error: Exception) -> Exception:
     if getattr(error, "is_signal", False) or hasattr(error, "autograph_origin"):
         return error
     origin = Origin(error)
-    for frame in reversed(_frames(error)):
-        if _is_users(frame.filename):
-            origin.lines.append(_format_frame(frame.filename, frame.lineno, f"{frame.name}  *", frame.line))
+    for frame, line in reversed(_frames(error)):
+        if _is_users(frame):
+            origin.lines.append(_format_frame(frame, line, "  *"))
     error.autograph_origin = origin  # type: ignore[attr-defined]
     return origin.explained(error) if origin.lines else error

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import enum
-import inspect
 import logging
-import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -76,7 +74,9 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
     >>> print(tf.autograph.to_code(f).split("(")[0])
     def tf__f
     """
-    return textwrap.dedent(inspect.getsource(to_graph(entity, recursive, experimental_optional_features)))
+    from .conversion import to_code
+
+    return to_code(entity, recursive, experimental_optional_features)
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:

@@ -23,7 +23,7 @@ _C = TypeVar("_C", bound=type)
 _CALLED = sys.stdlib_module_names | set("array_api_compat jax jaxlib ml_dtypes numpy optree scipy torch".split())
 
 
-GENERATED = "__autograph_generated_file"  # part of the names of the files of converted code
+CONVERTED = ("converted by AutoGraph",)  # a constant in the code of converted functions
 
 
 class _Filtering:
@@ -56,13 +56,13 @@ def hide_frames(error: BaseException) -> None:
         context = error.__context__ = context.__context__
 
 
-def without_ours(trace: TracebackType | None, hides_generated: bool = False) -> TracebackType | None:
+def without_ours(trace: TracebackType | None, hides_converted: bool = False) -> TracebackType | None:
     """Returns a traceback without gradtape's frames."""
     kept = []
     is_below = True  # below a frame of gradtape: the boundary itself is one
     while trace is not None:
         file = trace.tb_frame.f_code.co_filename
-        if _is_ours(file) or (hides_generated and GENERATED in file):
+        if _is_ours(file) or (hides_converted and CONVERTED in trace.tb_frame.f_code.co_consts):
             is_below = True
         elif not is_below or not _is_called(trace.tb_frame):
             is_below = False

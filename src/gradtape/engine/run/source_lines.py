@@ -10,8 +10,6 @@ from typing import Any
 Line = tuple[str, int, str]  # file, line number, function
 LineReference = tuple[CodeType, int]  # a code object and an instruction offset, which `line_at` resolves
 
-origins: dict[str, dict[int, Line]] = {}  # by file and line of generated source: the user's line it comes from
-
 RULES = "<gradtape rule>"  # the file of generated rules
 _LIBRARIES = (
     "gradtape.", "keras_gradtape.", "keras.", "numpy.", "scipy.", "torch.", "jax.", "pandas.", "sklearn.",
@@ -82,7 +80,7 @@ def _learn(file: str, names: dict[str, Any]) -> bool:
 
 
 def line_at(reference: LineReference | Line) -> Line:
-    """Resolves a reference to a source line; for generated source, to the user's line it comes from."""
+    """Resolves a reference to a source line."""
     if len(reference) == 3:  # already resolved
         return reference
     code, instruction = reference
@@ -90,22 +88,11 @@ def line_at(reference: LineReference | Line) -> Line:
     for start, stop, line in code.co_lines():
         if start <= instruction < stop and line is not None:
             number = line
-    return _users_line(code, number)
-
-
-def _users_line(code: CodeType, number: int) -> Line:
-    file = code.co_filename
-    known = origins.get(file)
-    if known is not None:
-        nearest = max((n for n in known if n <= number), default=None)
-        if nearest is not None:
-            return known[nearest]
-    return file, number, code.co_name
+    return code.co_filename, number, code.co_name
 
 
 def caller(depth: int = 2) -> Line:
     """Returns the innermost line of user code, at least `depth` calls above the caller."""
     frame = users_frame(depth + 2)
     code = frame.f_code
-    number = frame.f_lineno or code.co_firstlineno
-    return _users_line(code, number) if code.co_filename in origins else (code.co_filename, number, code.co_name)
+    return code.co_filename, frame.f_lineno or code.co_firstlineno, code.co_name

@@ -17,8 +17,9 @@ from typing import Any
 from ...core.extension_points import public_names
 from ...core.operators import ARITHMETIC, EQUALITIES, ORDERINGS
 from ...core.tensor import Tensor
+from ...core.tracebacks import CONVERTED
 from ...engine.run.namespace import ops
-from ...engine.run.source_lines import Line, LineReference, line_at, origins
+from ...engine.run.source_lines import Line, LineReference, line_at
 from ...engine.tape.validation import native
 
 Where = LineReference | Line | None
@@ -58,9 +59,8 @@ def expression(where: Where, op: Any = None) -> str | None:
     """Returns the program's expression at a location, shortened if it is long; None if it is unknown."""
     if where is None:
         return None
-    if len(where) == 2 and where[0].co_filename not in origins:
-        text = _at_instruction(*where)
-    else:
+    text = _at_instruction(*where) if len(where) == 2 else None
+    if text is None and (len(where) == 3 or CONVERTED in where[0].co_consts):  # the head of a statement has no columns
         line = line_of(where)
         assert line is not None
         text = _on_line(line[0], line[1], None if op is None else op.name)
