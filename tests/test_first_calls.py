@@ -18,6 +18,7 @@ import pytest
 import gradtape as tf
 from gradtape.core.locks import BuildLock, SharedAttempt
 from gradtape.graph.executors.xla import executor
+from gradtape.graph.function import jit_policy
 from gradtape.graph.function.trace_cache import TraceCache
 from gradtape.graph.trace.traced import Untraceable
 
@@ -78,6 +79,162 @@ def test_a_signature_is_traced_and_compiled_once(jit_compile, watch, compilation
         assert traces == [(n,) for n in range(2, size + 1)]
         assert all(np.array_equal(result, results[0]) for result in results)
     assert sum(compilations.values()) == jit_compile * (2 + 2 * watch)  # forward and backward
+
+
+@pytest.fixture
+def slow_compilation(monkeypatch, quick_xla):
+    """Makes compilations last until the second event is set; sets the first one when one begins."""
+    began, may_end = threading.Event(), threading.Event()
+    built = executor.XlaProgram._built
+
+    def waits(self, *arguments):
+        began.set()
+        assert may_end.wait(60)
+        return built(self, *arguments)
+
+    monkeypatch.setattr(executor.XlaProgram, "_built", waits)
+    yield began, may_end
+    may_end.set()
+
+
+@pytest.mark.parametrize("watch", [False, True])
+def test_where_compilation_is_the_default_other_threads_go_on(watch, slow_compilation, monkeypatch):
+    monkeypatch.setattr(jit_policy.settings, "autoclustering", True)
+    monkeypatch.setattr(jit_policy, "MIN_NODES", 1)
+    began, may_end = slow_compilation
+    f, x = tf.function(lambda x: tf.reduce_sum(tf.tanh(x) * x)), tf.constant([1.0, 2.0])
+
+    def call():
+        with tf.GradientTape() as tape:
+            if watch:
+                tape.watch(x)
+            y = f(x)
+        return float(tf.reduce_sum(tape.gradient(y, x))) if watch else float(y)
+
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(call)
+        assert began.wait(60)
+        others = [pool.submit(call).result(30) for _ in range(3)]  # it is still compiling
+        assert not first.done() and len(set(others)) == 1
+        may_end.set()
+        assert first.result(30) == pytest.approx(others[0], rel=1e-6)
+    assert call() == first.result()
+
+
+def test_the_compilation_of_a_new_size_stops_no_call_of_another_size(slow_compilation):
+    began, may_end = slow_compilation
+    f = tf.function(lambda x: x + 1.0, jit_compile=True)
+    may_end.set()
+    f(tf.ones([2]))
+    began.clear()
+    may_end.clear()
+    with ThreadPoolExecutor(2) as pool:
+        new = pool.submit(f, tf.ones([3]))
+        assert began.wait(60)
+        assert pool.submit(f, tf.ones([2])).result(30).shape == [2] and not new.done()
+        may_end.set()
+        assert new.result(30).shape == [3]
+
+
+@pytest.mark.parametrize("by_default", [False, True])
+def test_get_concrete_function_compiles_and_does_not_run(by_default, compilations, quick_xla, monkeypatch):
+    monkeypatch.setattr(jit_policy.settings, "autoclustering", by_default)
+    monkeypatch.setattr(jit_policy, "MIN_NODES", 1)
+    calls, draws = tf.Variable(0.0), tf.random.Generator.from_seed(1)
+
+    @tf.function(jit_compile=None if by_default else True)
+    def f(x):
+        calls.assign_add(1.0)
+        return tf.reduce_sum(x) + draws.normal([])
+
+    concrete = f.get_concrete_function(tf.TensorSpec([3], tf.float32))
+    f.get_concrete_function(tf.TensorSpec([None], tf.float32))  # each size has a program of its own
+    assert dict(compilations) == {"f": 1} and float(calls) == 0.0
+    same = tf.random.Generator.from_seed(1)
+    expected = [3.0 + float(same.normal([])) for _ in range(2)]
+    assert [float(f(tf.ones([3]))), float(concrete(tf.ones([3])))] == pytest.approx(expected)
+    assert dict(compilations) == {"f": 1} and float(calls) == 2.0
+    f(tf.ones([4]))
+    assert dict(compilations) == {"f": 2} and f.experimental_get_tracing_count() == 2
+
+
+def network(jit_compile, has_input=True):
+    keras = tf.keras
+    keras.utils.set_random_seed(1)
+    layers = [keras.layers.Dense(8, activation="tanh"), keras.layers.Dense(1)]
+    model = keras.Sequential([keras.Input((4,)), *layers] if has_input else layers)
+    model.compile("sgd", "mse", metrics=["mae"], jit_compile=jit_compile)
+    return model
+
+
+@pytest.mark.parametrize("jit_compile", [True, "auto"])
+@pytest.mark.parametrize("has_input", [True, False])
+def test_keras_builds_traces_and_compiles_a_model_once(jit_compile, has_input, compilations, quick_xla, monkeypatch):
+    traces, traced = Counter(), TraceCache.traced
+    monkeypatch.setattr(
+        TraceCache, "traced", lambda self, *args: (traces.update([self.name.split(".")[-1]]), traced(self, *args))[1]
+    )
+    x = np.random.default_rng(0).normal(size=(6, 4)).astype("float32")
+    y = x.sum(1, keepdims=True)
+    for _ in range(2):  # a first call in all threads, then later ones
+        model = network(jit_compile, has_input)
+        calls = [
+            partial(model.predict, x, verbose=0), partial(model.predict_on_batch, x), partial(model, x),
+            partial(model.evaluate, x, y, verbose=0),
+        ]  # fmt: skip
+        traces.clear()
+        compilations.clear()
+        for _ in range(2):
+            results = all_at_once(*calls * 4)
+            for found in (results[0::4], results[1::4], results[2::4], results[3::4]):
+                assert all(np.array_equal(each, found[0]) for each in found)
+            np.testing.assert_allclose(results[0], results[2], rtol=1e-5)
+            assert len(model.weights) == 4
+            # A first trace that creates variables, those of metrics or, unless another call has, layers, is repeated.
+            assert traces["predict_step"] in ((1,) if has_input else (1, 2)) and traces["test_step"] == 2
+            assert dict(compilations) == ({"predict_step": 1, "test_step": 1} if jit_compile is True else {})
+
+
+def test_serving_is_not_interrupted_by_a_compilation(slow_compilation):
+    began, may_end = slow_compilation
+    model = network("auto")
+    batch, long = np.ones([8, 4], "float32"), np.ones([8 * 40, 4], "float32")
+    for _ in range(40):  # requests, however many
+        expected = model.predict(batch, verbose=0)
+        model.predict_on_batch(batch)
+    assert not began.is_set()
+    with ThreadPoolExecutor(3) as pool:
+        job = pool.submit(model.predict, long, batch_size=8, verbose=0)
+        assert began.wait(60)
+        for call in (model.predict_on_batch, partial(model.predict, verbose=0)):
+            np.testing.assert_array_equal(pool.submit(call, batch).result(30), expected)
+        assert pool.submit(model.predict, long, batch_size=8, verbose=0).result(30).shape == (320, 1)
+        assert not job.done()
+        may_end.set()
+        np.testing.assert_allclose(job.result(30)[:8], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("jit_compile", [True, "auto", False])
+def test_keras_compiles_in_advance_and_does_not_run(jit_compile, compilations, quick_xla):
+    x, y = np.ones([8, 4], "float32"), np.ones([8, 1], "float32")
+    found = []
+    for warm in (False, True):
+        model = network(jit_compile)
+        if warm:
+            compilations.clear()
+            model.make_predict_function().get_concrete_function(tf.TensorSpec([8, 4], tf.float32))
+            model.make_test_function().get_concrete_function(x, tf.TensorSpec([8, 1], tf.float32))
+            model.make_train_function().get_concrete_function(x, y)
+            compiled = {} if jit_compile is False else {"predict_step": 1, "test_step": 1, "train_step": 1}
+            assert dict(compilations) == compiled and int(model.optimizer.iterations) == 0
+        found.append([model.predict(x, verbose=0), model.predict_on_batch(x), *model.evaluate(x, y, verbose=0)])
+        found[-1] += model.fit(x, y, batch_size=8, verbose=0).history["loss"]
+        if warm:
+            assert dict(compilations) == compiled
+    for cold, warmed in zip(*found, strict=True):
+        np.testing.assert_allclose(warmed, cold, rtol=1e-5)
+    with pytest.raises(ValueError, match="open size"):
+        model.make_predict_function().get_concrete_function(tf.TensorSpec([None, 4], tf.float32))
 
 
 def test_functions_that_call_each_other_do_not_deadlock():
@@ -141,7 +298,8 @@ def test_who_waits_for_a_compilation_that_fails_gets_its_error(monkeypatch, quic
 
     monkeypatch.setattr(executor.XlaProgram, "_built", fails)
     f = tf.function(lambda x: x + 1.0, jit_compile=True)
-    f.get_concrete_function(tf.TensorSpec([], tf.float32))
+    f.get_concrete_function(tf.TensorSpec([], tf.float32))  # its failure is left to the first call
+    attempts.clear()
 
     def message():
         with pytest.raises(RuntimeError) as failed:

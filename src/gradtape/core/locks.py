@@ -10,8 +10,8 @@ import functools
 import os
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -101,6 +101,21 @@ class BuildLock:
             self._owner = me
             self._depth += 1
 
+    @contextmanager
+    def unless_busy(self) -> Iterator[bool]:
+        """Enters unless another thread is inside, for which it does not wait; yields whether it has entered."""
+        me = threading.get_ident()
+        with _builds.changed:
+            enters = self._owner in (None, me)
+            if enters:
+                self._owner = me
+                self._depth += 1
+        try:
+            yield enters
+        finally:
+            if enters:
+                self.__exit__()
+
     def _waits_for(self, me: int) -> bool:
         """Whether the owner, another thread, waits for a lock of this thread, directly or by way of other threads."""
         lock: BuildLock | None = self
@@ -138,13 +153,18 @@ class SharedAttempt:
     def __reduce__(self) -> Any:
         return SharedAttempt, ()
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> bool:
         failures = self._failures
         self._lock.__enter__()
         if self._failures != failures and self._error is not None:
             error = copy(self._error)
             self._lock.__exit__()
             raise error
+        return True
+
+    def unless_busy(self) -> AbstractContextManager[bool]:
+        """Enters unless another thread is inside, for which it does not wait; yields whether it has entered."""
+        return self._lock.unless_busy()
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Exception):  # an interrupt is for one thread

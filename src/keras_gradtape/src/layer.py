@@ -6,10 +6,14 @@ from typing import Any
 from keras.src import tree
 
 from gradtape.core import modes, scopes
+from gradtape.core.locks import BuildLock
 from gradtape.core.owners import Owner
 from gradtape.core.tracebacks import at_boundary
 from gradtape.engine.run import randomness
 from gradtape.engine.run.source_lines import Line, caller
+
+_UNOWNED = ("_constructed_at", "_maybe_build")
+_building = BuildLock()  # one thread at a time builds layers: a model builds others
 
 
 class BackendLayer(Owner):
@@ -20,7 +24,8 @@ class BackendLayer(Owner):
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Creates a layer whose `build` draws from the regular random streams, even during shape inference.
 
-        The variables that `build` creates persist, unlike other results of shape inference.
+        The variables that `build` creates persist, unlike other results of shape inference. One thread builds the layer
+        in its first call; others wait.
         """
         layer = super().__new__(cls, *args, **kwargs)
         object.__setattr__(layer, "_constructed_at", caller())  # before `__init__`, which Keras' `__setattr__` needs
@@ -32,6 +37,14 @@ class BackendLayer(Owner):
             return randomness.drawing_for_good(functools.partial(build, **kwargs), args)
 
         layer.build = build_for_good  # type: ignore[attr-defined]
+
+        def build_once(call_spec: Any) -> None:
+            with _building:
+                type(layer)._maybe_build(layer, call_spec)  # type: ignore[attr-defined]
+                if layer.built:
+                    vars(layer).pop("_maybe_build", None)  # Keras' own from now on: calls take no lock
+
+        object.__setattr__(layer, "_maybe_build", build_once)
         return layer
 
     def _owned(self) -> dict[str, Any]:
@@ -41,7 +54,7 @@ class BackendLayer(Owner):
         """
         owned = vars(self)
         becomes_functional = "_functional" in owned and (owned["_functional"] is not None or not self.built)
-        skipped = ("_constructed_at", "_layers") if becomes_functional else ("_constructed_at",)
+        skipped = (*_UNOWNED, "_layers") if becomes_functional else _UNOWNED
         return {name: value for name, value in owned.items() if name not in skipped}
 
     def _was_set(self, name: str, value: Any) -> None:

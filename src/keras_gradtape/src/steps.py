@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import threading
+from collections import Counter
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import FunctionType
 from typing import Any
 
@@ -17,6 +20,8 @@ from keras.src import tree
 
 import gradtape as tf
 from gradtape.core.budgets import in_force
+from gradtape.core.locks import BuildLock
+from gradtape.core.scopes import holding
 from gradtape.engine.run import dispatch
 from gradtape.graph.executors.xla.executor import is_of_another_process
 
@@ -57,42 +62,64 @@ def compiled(step: Step, logs_late: bool) -> Step:
     return _function(step, jit_compile=True)
 
 
-def best(step: Step, logs_late: bool, has_convolutions: bool) -> Step:
-    """Chooses NumPy, then XLA for recurring shapes, if JAX is installed and the model has no convolutions."""
+def best(step: Step, logs_late: bool, has_convolutions: bool, trains: bool) -> Step:
+    """Chooses NumPy, then XLA for recurring shapes, if JAX is installed and the model has no convolutions.
+
+    A step that `trains` counts all batches. Others count those of one call to `fit`, `evaluate` or `predict`: the many
+    short calls of a service are not interrupted by a compilation.
+    """
     if has_convolutions or importlib.util.find_spec("jax") is None:
         return planned(step)
-    return _First(getattr(step, "__qualname__", "the step"), planned(step), compiled(step, logs_late))
+    name = getattr(step, "__qualname__", "the step")
+    return (_Tiered if trains else _TieredByCall)(name, planned(step), compiled(step, logs_late))
 
 
-class _First:
-    """Tiered execution: one function for rare batch shapes, another for frequent ones."""
+class _Tiered:
+    """Tiered execution: on NumPy for rare batch shapes, on XLA for frequent ones.
 
-    def __init__(self, name: str, rare: Step, often: Step) -> None:
+    One thread at a time compiles; the others go on with NumPy.
+    """
+
+    def __init__(self, name: str, on_numpy: Step, on_xla: Step) -> None:
         self._name = name
-        self._rare = rare
-        self._often = often
+        self._on_numpy = on_numpy
+        self._on_xla = on_xla
         self._seen: dict[Any, int] = {}
+        self._compiled: set[Any] = set()  # the shapes that XLA runs
+        self._compiling = BuildLock()
         self._works = True
 
     def __call__(self, data: Any) -> Any:
         shapes = _shapes(data)
         count = self._seen[shapes] = self._seen.get(shapes, 0) + 1
-        if count <= _OFTEN or not self._works or self._stays_on_numpy():
-            return self._rare(data)
-        if count > _OFTEN + 2:  # the first call traces it, the second compiles it
-            return self._often(data)
-        if count == _OFTEN + 1:
-            logger.info(
-                "after %d batches of one shape, XLA compiles %s for it; this and the next batch take longer. "
-                "compile(jit_compile=False) leaves the step on NumPy",
-                _OFTEN, self._name,
-            )  # fmt: skip
-        try:
-            return self._often(data)
-        except Exception as error:  # the user did not request XLA: fall back to NumPy
-            self._works = False
-            logger.info("the step stays on NumPy, for XLA has failed: %s", error)
-            return self._rare(data)
+        if count <= _OFTEN:
+            return self._on_numpy(data)
+        if shapes in self._compiled and not self._stays_on_numpy():
+            return self._on_xla(data)
+        return self._promote(shapes, data)
+
+    def _promote(self, shapes: Any, data: Any) -> Any:
+        """Compiles the step and runs it, or runs it on NumPy: where XLA does not work, or another thread compiles."""
+        with self._compiling.unless_busy() as compiles:
+            if compiles and self._works and not self._stays_on_numpy():
+                logger.info(
+                    "after %d batches of one shape, XLA compiles %s for it; this batch takes longer. "
+                    "compile(jit_compile=False) leaves the step on NumPy",
+                    _OFTEN, self._name,
+                )  # fmt: skip
+                try:
+                    result = self._on_xla(data)
+                except Exception as error:
+                    self._refuse(error)
+                else:
+                    self._compiled.add(shapes)
+                    return result
+        return self._on_numpy(data)
+
+    def _refuse(self, error: Exception) -> None:
+        """Leaves the step on NumPy, as the user did not request XLA."""
+        self._works = False
+        logger.info("the step stays on NumPy, for XLA has failed: %s", error)
 
     def _stays_on_numpy(self) -> bool:
         """Returns whether XLA cannot run the step here, or a memory budget is in force.
@@ -100,6 +127,47 @@ class _First:
         XLA would have to compile the step several times to meet the budget.
         """
         return in_force.budget is not None or is_of_another_process()
+
+    def get_concrete_function(self, data: Any) -> Any:
+        """Compiles the step for batches of this shape without running it."""
+        if self._works and not self._stays_on_numpy():
+            try:
+                concrete = self._on_xla.get_concrete_function(data)
+                concrete.compile()
+            except Exception as error:
+                self._refuse(error)
+            else:
+                shapes = _shapes(data)
+                self._seen[shapes] = _OFTEN
+                self._compiled.add(shapes)
+                return concrete
+        return self._on_numpy.get_concrete_function(data)
+
+
+class _Call(threading.local):
+    counts: Counter[Any] | None = None  # of the batches of each shape; None outside of `fit`, `evaluate`, `predict`
+
+
+_call = _Call()
+
+
+def counting_batches() -> AbstractContextManager[Any]:
+    """Returns a context for one call to `fit`, `evaluate` or `predict`: it counts the call's batches."""
+    return holding(_call, counts=Counter())
+
+
+class _TieredByCall(_Tiered):
+    """Tiered execution where a shape is frequent if it is frequent within one call, or was compiled in advance."""
+
+    def __call__(self, data: Any) -> Any:
+        shapes = _shapes(data)
+        if shapes in self._compiled:
+            return self._on_numpy(data) if self._stays_on_numpy() else self._on_xla(data)
+        counts = _call.counts
+        if counts is None:
+            return self._on_numpy(data)
+        counts[self, shapes] += 1
+        return self._on_numpy(data) if counts[self, shapes] <= _OFTEN else self._promote(shapes, data)
 
 
 def _shapes(data: Any) -> Any:
@@ -129,6 +197,10 @@ class _Running:
     def __call__(self, data: Any) -> dict[str, Late]:
         self._function(data)
         return {name: Late(variable._storage.latest()) for name, variable in self._logs.items()}
+
+    def get_concrete_function(self, data: Any) -> Any:
+        """Compiles the step for batches of this shape without running it."""
+        return self._function.get_concrete_function(data)
 
 
 class Late:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import warnings
 from collections.abc import Callable, Iterable
@@ -20,6 +21,7 @@ from keras.src.utils.python_utils import is_default, pythonify_logs
 
 import gradtape as tf
 from gradtape.core.devices import default_device
+from gradtape.core.locks import BuildLock
 from gradtape.core.tracebacks import at_boundary
 from gradtape.distribution.context import place
 from gradtape.distribution.values import DistributedValues
@@ -28,6 +30,20 @@ from gradtape.engine.registry.devices import staying
 from . import distribution, replicas, steps
 from .batches import Batches
 from .ops.core import convert_to_numpy, convert_to_tensor
+from .steps import counting_batches
+
+_making = BuildLock()  # around the creation of the functions that run the steps of a model
+
+
+def _in_turn(evaluate: Callable[..., Any]) -> Callable[..., Any]:
+    """Wraps a method that resets and reads the metrics, which all threads share: one thread at a time runs it."""
+
+    @functools.wraps(evaluate)
+    def call(self: Trainer, *args: Any, **kwargs: Any) -> Any:
+        with self._evaluating:
+            return evaluate(self, *args, **kwargs)
+
+    return call
 
 
 class Trainer(base_trainer.Trainer):
@@ -38,6 +54,7 @@ class Trainer(base_trainer.Trainer):
         self.train_function: Any = None
         self.test_function: Any = None
         self.predict_function: Any = None
+        self._evaluating = BuildLock()
         self._distribute_strategy = replicas.chosen()  # the strategy of the enclosing scope, if it has several replicas
 
     @property
@@ -108,7 +125,8 @@ class Trainer(base_trainer.Trainer):
             return steps.planned(step)
         if self._is_compiled:
             return steps.compiled(step, self._logs_metrics(step))
-        return steps.best(step, self._logs_metrics(step), any(map(_is_convolution, self._flatten_layers())))
+        has_convolutions = any(map(_is_convolution, self._flatten_layers()))
+        return steps.best(step, self._logs_metrics(step), has_convolutions, step == self.train_step)
 
     @property
     def _is_compiled(self) -> bool:
@@ -135,7 +153,20 @@ class Trainer(base_trainer.Trainer):
                 logs = compiled(as_batch(batch))
             return logs
 
-        return function
+        return _with_warm_up(function, compiled)
+
+    def _prediction(self) -> Callable[[Any], Any]:
+        """Returns a function from a list of batches to the outputs for all of them."""
+        compiled, as_batch = self._compiled(self.predict_step, "concat"), self._batches()
+        # `predict` passes `x`, `predict_on_batch` `(x,)`, and a dataset may add targets: one trace serves them all.
+        is_default_step = getattr(self.predict_step, "__func__", None) is Trainer.predict_step
+        inputs = _inputs if is_default_step else _unchanged
+
+        def function(batches: Any) -> Any:
+            outputs = [compiled(as_batch(inputs(batch))) for batch in batches]
+            return outputs[0] if len(outputs) == 1 else tree.map_structure(lambda *y: tf.concat(y, 0), *outputs)
+
+        return _with_warm_up(function, compiled)
 
     def _batches(self) -> Callable[[Any], Any]:
         """Returns the conversion of a batch: split among replicas, or assembled from the parts of several processes."""
@@ -150,28 +181,31 @@ class Trainer(base_trainer.Trainer):
         """Sets `train_function`, which takes an iterable of batches."""
         self._join_distribution()
         if self.train_function is None or force:
-            self.train_function = self._steps(self.train_step)
+            self._set_once("train_function", force, lambda: self._steps(self.train_step))
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
         """Sets `test_function`, which takes an iterable of batches."""
         self._join_distribution()
         if self.test_function is None or force:
-            self.test_function = self._steps(self.test_step)
+            self._set_once("test_function", force, lambda: self._steps(self.test_step))
         return self.test_function
 
     def make_predict_function(self, force: bool = False) -> Any:
-        """Sets `predict_function`, which takes a list of batches and returns the outputs for all of them."""
+        """Sets `predict_function`, which takes a list of batches and returns the outputs for all of them.
+
+        Its method `get_concrete_function` compiles it for a batch of one shape without running it: see `_with_warm_up`.
+        """
         self._join_distribution()
         if self.predict_function is None or force:
-            compiled, as_batch = self._compiled(self.predict_step, "concat"), self._batches()
-
-            def function(batches: Any) -> Any:
-                outputs = [compiled(as_batch(batch)) for batch in batches]
-                return outputs[0] if len(outputs) == 1 else tree.map_structure(lambda *y: tf.concat(y, 0), *outputs)
-
-            self.predict_function = function
+            self._set_once("predict_function", force, self._prediction)
         return self.predict_function
+
+    def _set_once(self, name: str, force: bool, make: Callable[[], Any]) -> None:
+        """Sets a function that all threads share, unless another thread has set it meanwhile."""
+        with _making:
+            if getattr(self, name) is None or force:
+                setattr(self, name, make())
 
     def _build_for(self, iterator: Any = None, data_batch: Any = None) -> None:
         """Creates the variables of model, metrics, loss and optimizer in advance if devices or replicas share them.
@@ -255,7 +289,7 @@ class Trainer(base_trainer.Trainer):
             class_weight=class_weight,
             steps_per_execution=self.steps_per_execution,
         )
-        with epoch_iterator:
+        with epoch_iterator, counting_batches():
             self._build_for(iterator=epoch_iterator)
             self._build_optimizer()
             epoch_iterator.reset()
@@ -307,6 +341,7 @@ class Trainer(base_trainer.Trainer):
 
     @traceback_utils.filter_traceback
     @at_boundary
+    @_in_turn
     def evaluate(
         self,
         x: Any = None,
@@ -346,7 +381,8 @@ class Trainer(base_trainer.Trainer):
         callbacks.on_test_begin()
         logs: Any = {}
         self.reset_metrics()
-        with epoch_iterator, epoch_iterator.catch_stop_iteration():
+        counting = nullcontext() if cached else counting_batches()  # `fit` counts all epochs
+        with epoch_iterator, counting, epoch_iterator.catch_stop_iteration():
             for begin_step, end_step, iterator in epoch_iterator:
                 callbacks.on_test_batch_begin(begin_step)
                 logs = self.test_function(iterator)
@@ -382,7 +418,7 @@ class Trainer(base_trainer.Trainer):
         self.stop_predicting = False
         callbacks.on_predict_begin()
         outputs: list[Any] = []
-        with epoch_iterator, epoch_iterator.catch_stop_iteration():
+        with epoch_iterator, counting_batches(), epoch_iterator.catch_stop_iteration():
             for begin_step, end_step, iterator in epoch_iterator:
                 callbacks.on_predict_batch_begin(begin_step)
                 batches = [next(iterator), *itertools.islice(iterator, self.steps_per_execution - 1)]
@@ -417,6 +453,7 @@ class Trainer(base_trainer.Trainer):
         return self._on_batch(self.make_train_function, (x, y, sample_weight), return_dict)
 
     @at_boundary
+    @_in_turn
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False) -> Any:
         """Returns loss and metrics on one batch."""
         self._assert_compile_called("test_on_batch")
@@ -439,6 +476,40 @@ class Trainer(base_trainer.Trainer):
         """Deprecated name of `compute_loss`."""
         warnings.warn("`model.compiled_loss()` is deprecated. Instead, use `model.compute_loss`.", stacklevel=2)
         return self.compute_loss(x=None, y=y, y_pred=y_pred, sample_weight=sample_weight)
+
+
+def _inputs(data: Any) -> Any:
+    """Returns the inputs of a batch, as `predict` passes them."""
+    return data_adapter_utils.pack_x_y_sample_weight(data_adapter_utils.unpack_x_y_sample_weight(data)[0])
+
+
+def _unchanged(data: Any) -> Any:
+    return data
+
+
+def _with_warm_up(function: Any, step: Any) -> Any:
+    """Gives `function` the method `get_concrete_function` if it runs a traced step.
+
+    The method takes what a batch consists of, as tensors, arrays or specs: the inputs, then the targets and the weights
+    if the step takes them. It traces the step for the shapes, and compiles it if XLA is to run it, without running it.
+    """
+
+    def get_concrete_function(*batch: Any) -> Any:
+        data = data_adapter_utils.pack_x_y_sample_weight(*tree.map_structure(_example, batch))
+        return step.get_concrete_function(_as_tensors(data))
+
+    if hasattr(step, "get_concrete_function"):
+        function.get_concrete_function = get_concrete_function
+    return function
+
+
+def _example(x: Any) -> Any:
+    """Returns zeros in place of a spec."""
+    if not isinstance(x, tf.TensorSpec):
+        return x
+    if not x.shape.is_fully_defined():
+        raise ValueError(f"{x} has an open size, and each size has a program of its own: give the size of the batch")
+    return np.zeros(x.shape, x.dtype.as_numpy_dtype)
 
 
 def _hear_of_batches(callbacks: Any) -> bool:

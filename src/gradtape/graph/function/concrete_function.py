@@ -108,6 +108,15 @@ class ConcreteFunction:
                     raise
         return None
 
+    def compile(self) -> None:
+        """Compile the graph now, without running it, if XLA is to run it and all sizes are known.
+
+        The derivatives that calls under a tape need are compiled at the first of these calls.
+        """
+        variant, specs = self._variant, map(_spec, self._given)
+        if variant is not None and all(spec.shape.is_fully_defined() for spec in specs):
+            variant.compile_for([to_tensor(_example(_spec(x), 1).numpy()) for x in self._given])
+
     def __reduce__(self) -> str | tuple[Any, ...]:
         raise TypeError(
             "cannot pickle a concrete function: it is a graph. Pickle the tf.function, and call get_concrete_function "

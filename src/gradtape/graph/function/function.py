@@ -357,11 +357,22 @@ class Function:
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
         """Return the function for one signature, given by these arguments; a `TensorSpec` may stand for a tensor.
 
+        If XLA is to run it, it is compiled now, so that its first call does not wait, unless a size is open.
+
         >>> import gradtape as tf
         >>> f = tf.function(lambda x: x + 1.0)
         >>> f.get_concrete_function(tf.TensorSpec([None], tf.float32))(tf.constant([1.0, 2.0])).numpy().tolist()
         [2.0, 3.0]
         """
+        concrete = self._concrete_function(args, kwargs)
+        try:
+            concrete.compile()
+        except Exception as error:  # as in TensorFlow, the graph can be read although it cannot be compiled
+            logger.info("function %s was not compiled in advance, the first call will fail: %s", self.name, error)
+        return concrete
+
+    def _concrete_function(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
+        """Return the function for one signature, traced but not compiled."""
         self = self._here()
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
@@ -430,7 +441,7 @@ class Function:
                 continue
             if concrete._bound:
                 args, kwargs = nest.map_structure(_without_variable, signature)
-                concrete = self.get_concrete_function(*args, **kwargs)
+                concrete = self._concrete_function(args, kwargs)
             if concrete not in found:
                 found.append(concrete)
         return found
@@ -458,7 +469,7 @@ class Function:
         """
         if not self._options[1]:
             raise ValueError("Compiler IR can only be returned for functions marked with 'jit_compile=True'")
-        concrete = self.get_concrete_function(*args, **kwargs)
+        concrete = self._concrete_function(args, kwargs)
         if not all(spec.shape.is_fully_defined() for spec in concrete.inputs):
             raise ValueError(f"Only support static input shape but got inputs = {concrete.inputs}")
 

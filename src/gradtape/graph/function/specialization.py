@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
+from enum import Enum
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from ...backends.arrays import ArrayModule
 from ...backends.numpy.floating_point import REPORTS, run_program_silently, run_silently
 from ...core import modes, nest
 from ...core.dtypes import DType
-from ...core.locks import SharedAttempt, cached_property
+from ...core.locks import BuildLock, SharedAttempt, cached_property
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor, on_device, send_to_device
 from ...engine.registry.op import Unregistered
@@ -43,6 +44,22 @@ Budget = int | float | None  # bytes, or a fraction of the unplanned peak
 Program = Callable[[Sequence[Any]], Sequence[Any]]  # from the arrays of inputs to those of outputs
 _OPEN = nullcontext()
 _UNDECIDED = object()  # in place of a program that may be compiled later
+
+
+class _WithoutXla(Enum):
+    """In place of a device: NumPy runs the programs, until XLA has compiled those of the host."""
+
+    ON_HOST = 1
+
+
+_WITHOUT_XLA = _WithoutXla.ON_HOST
+
+
+class _FirstProgram:
+    """The attribute `_program` until an attribute of the instance replaces it: decides which program runs."""
+
+    def __get__(self, specialization: Specialization | None, owner: type | None = None) -> Any:
+        return self if specialization is None else specialization._decided_on_host()
 
 
 class NumpyProgram:
@@ -162,6 +179,8 @@ class Specialization:
         self._derivatives: dict[Any, tuple[Derivative | BudgetedDerivative, Any, Any] | None] = {}
         self._opened: dict[tuple[Value, ...], Specialization] = {}
         self._building = SharedAttempt()  # of programs
+        self._building_for_numpy = BuildLock()  # of programs that run while another thread compiles
+        self._substitute: Any = None  # the program of NumPy that runs meanwhile
 
     @property
     def is_unseen(self) -> bool:
@@ -214,10 +233,27 @@ class Specialization:
         """Return the program that XLA runs on the device, compiled now or in the next run, or None."""
         if self._waits():
             return None
-        with self._building:
-            if self._device_program is _UNDECIDED:
+        with self._attempt(True) as attempts:
+            if attempts and self._device_program is _UNDECIDED:
                 self._device_program = self._compiled(self.graph) if self.compiles(module) else None
-            return self._device_program
+            return None if self._device_program is _UNDECIDED else self._device_program
+
+    def compile_for(self, tensors: Sequence[Tensor]) -> None:
+        """Compile what a run on tensors like these, with no recorder active, would compile; do not run it."""
+        module = next((x.module for x in tensors if type(x) is DeviceTensor), self.home)
+        if not self.compiles(module):
+            return
+        self._is_deferred = True  # a signature that is compiled in advance will be called
+        program = self._program if module is None else self._decided(module)
+        if self.jit.requested:  # else it has been compiled already, to see whether XLA can run it
+            program.prepare()
+
+    def _attempt(self, compiles: bool) -> AbstractContextManager[bool]:
+        """Return a context that yields whether this thread builds; it waits for another thread that does, if it must.
+
+        Where XLA compiles by default, threads go on without it while one compiles.
+        """
+        return self._building.unless_busy() if compiles and not self.jit.requested else self._building
 
     def _waits(self) -> bool:
         """Whether this run on a device should not compile the graph yet."""
@@ -315,14 +351,25 @@ class Specialization:
         found = self._derivatives.get((wanted, budget, module), _UNDECIDED)
         if found is not _UNDECIDED:
             return found  # type: ignore[return-value]
-        with self._building:
+        by_xla = self.compiles(module)
+        with self._attempt(by_xla) as attempts:
+            if not attempts:
+                return self._derivative_on_numpy(inputs, wanted, budget) if module is None else None
             found = self._derivatives.get((wanted, budget, module), _UNDECIDED)
-            return self._new_derivative(inputs, wanted, budget, module) if found is _UNDECIDED else found  # type: ignore[return-value]
+            return self._new_derivative(inputs, wanted, budget, module, by_xla) if found is _UNDECIDED else found  # type: ignore[return-value]
+
+    def _derivative_on_numpy(
+        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...], budget: Budget
+    ) -> tuple[Derivative | BudgetedDerivative, Any, Any] | None:
+        """Return what `_derivative` does, for a thread that does not wait until another one has compiled it."""
+        with self._building_for_numpy:
+            found = self._derivatives.get((wanted, budget, _WITHOUT_XLA))
+            return found or self._new_derivative(inputs, wanted, budget, _WITHOUT_XLA, by_xla=False)
 
     def _new_derivative(
-        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...], budget: Budget, module: ArrayModule | None
-    ) -> tuple[Derivative | BudgetedDerivative, Any, Any] | None:
-        by_xla = self.compiles(module)
+        self, inputs: Sequence[Tensor], wanted: tuple[bool, ...], budget: Budget,
+        module: ArrayModule | _WithoutXla | None, by_xla: bool,
+    ) -> tuple[Derivative | BudgetedDerivative, Any, Any] | None:  # fmt: skip
         plain = [lazy_copy(x) if type(x) is DeviceTensor else wrap(x.array, x.dtype) for x in inputs]
         derivative = Derivative(
             self.graph, plain, wanted, streams=self._recorded_streams, for_xla=by_xla, lazy=self.budget is not None
@@ -335,7 +382,7 @@ class Specialization:
             if by_xla and (forward := self._compiled(derivative.forward)) is not None:
                 backward = self._compiled(derivative.backward)
                 made = None if backward is None else (derivative, forward, backward)
-            if made is None and module is None:
+            if made is None and (module is None or module is _WITHOUT_XLA):
                 made = (derivative, program_of(derivative.forward, False), program_of(derivative.backward, False))
             self._derivatives[wanted, self.budget, module] = made
         self._derivatives[wanted, budget, module] = made
@@ -358,15 +405,24 @@ class Specialization:
         )
         return planned, NumpyProgram(planned.forward, None, True), NumpyProgram(planned.backward, None, True)
 
-    @cached_property
-    def _program(self) -> Any:
-        with self._building:
-            if "_program" in vars(self):  # by another thread
-                return vars(self)["_program"]
-            compiled = self._compiled(self.graph) if self.compiles(None) else None
-            program = program_of(self.graph, False, self.budget) if compiled is None else compiled
-            vars(self)["_program"] = program
-            return program
+    _program: Any = _FirstProgram()
+
+    def _decided_on_host(self) -> Any:
+        """Return the program that runs on the host, compiled now, or NumPy's while another thread compiles."""
+        with self._attempt(self.compiles(None)) as attempts:
+            if not attempts:
+                return self._numpy_program()
+            if "_program" not in vars(self):  # by another thread
+                compiled = self._compiled(self.graph) if self.compiles(None) else None
+                vars(self)["_program"] = self._numpy_program() if compiled is None else compiled
+                self._substitute = None
+            return vars(self)["_program"]
+
+    def _numpy_program(self) -> Any:
+        with self._building_for_numpy:
+            if self._substitute is None:
+                self._substitute = program_of(self.graph, False, self.budget)
+            return self._substitute
 
     @cached_property
     def _used(self) -> Graph:
