@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import math
+import os
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -59,6 +60,8 @@ class _ThreadCount:
         self._lock = threading.Lock()
         self._inside = 0  # the number of active blocks
         self._usual = 1  # the thread count to restore
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._lock._at_fork_reinit)  # type: ignore[attr-defined]
 
     def __enter__(self) -> None:
         read, write = _threads(self._package)

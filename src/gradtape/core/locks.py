@@ -16,6 +16,8 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from . import forks  # noqa: F401  (its children's methods run before the locks are released, in the order of imports)
+
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property as cached_property
 else:
@@ -52,6 +54,21 @@ def fork_safe_rlock() -> Any:
     lock = threading.RLock()
     _locks.add(lock)
     return lock
+
+
+def fork_safe_condition() -> threading.Condition:
+    """Returns a new condition with a reentrant lock; in the child, no thread waits for it."""
+    condition = threading.Condition()
+    _locks.add(condition)
+    return condition
+
+
+def is_held_elsewhere(lock: Any) -> bool:
+    """Returns whether another thread holds a reentrant lock."""
+    is_free = lock.acquire(blocking=False)
+    if is_free:
+        lock.release()
+    return not is_free
 
 
 class CopyableLock:

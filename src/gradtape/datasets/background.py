@@ -7,14 +7,20 @@ lines of the consumer therefore neither leaves the thread blocked nor loses an e
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any
 
+from ..core.forks import call_in_child
 from .resumable import END, Failure
 
+IN_CHILD = (
+    "this process, which was forked from it, has no threads of its parent. Create the iterator in this process; "
+    "`dataset.shard` gives each process elements of its own"
+)
 _NEXT = object()  # a request of the consumer; any other item tells the producer to stop
 
 
@@ -60,16 +66,28 @@ class PrefetchIterator(Iterator[Any]):
     """Iterates over the same elements, producing up to `size` of them ahead. Errors are raised in their position."""
 
     def __init__(self, elements: Iterator[Any], size: int) -> None:
-        self._channel = _Channel(elements)
+        self._channel: _Channel | None = _Channel(elements)
         self._thread: threading.Thread | None = None
+        self._process = os.getpid()
+        call_in_child(self._leave_to_parent)
         # Not `__del__`, which an interrupt could cut short: when the consumer dies, its weak reference puts itself into
         # the queue, which is not a request.
         self._channel.consumer = weakref.ref(self, self._channel.requests.put)
         for _ in range(size):
             self._channel.requests.put(_NEXT)
 
+    def _leave_to_parent(self) -> None:
+        """Called in a forked child, which lacks the thread; another one would repeat the elements in every child."""
+        if self._thread is not None:
+            self._channel = None
+
     def __next__(self) -> Any:
         channel = self._channel
+        if channel is None:
+            raise RuntimeError(
+                f"A thread of process {self._process} computes the elements of this iterator ahead (prefetch), and "
+                f"{IN_CHILD}"
+            )
         if self._thread is None:
             thread = threading.Thread(target=_produce, args=(channel,), name="gradtape-prefetch", daemon=True)
             thread.start()
@@ -86,6 +104,8 @@ class PrefetchIterator(Iterator[Any]):
 
     def close(self) -> None:
         """Drops the elements that are ready, and waits for the thread to finish the one that it computes."""
+        if self._channel is None:
+            return
         self._channel.closed = True
         self._channel.requests.put(None)
         if self._thread is not None:

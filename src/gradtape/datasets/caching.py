@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ..core import errors
+from ..core.locks import fork_safe_lock
 from ..core.tensor import Tensor
 from ..state import archive
 from .calls import input_pass
@@ -66,7 +66,7 @@ class FileCache:
         self._make = make
         self._path = Path(f"{name}.npz")
         self._structure = structure
-        self._lock = threading.Lock()
+        self._lock = fork_safe_lock()
 
     def begin(self) -> Elements:
         """Starts a pass: over the file, or one that writes it."""

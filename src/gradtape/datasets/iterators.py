@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from collections.abc import Iterator as PythonIterator
@@ -11,6 +11,8 @@ from typing import Any, Generic
 
 from ..core import dtypes, errors
 from ..core.composites import CompositeTensor
+from ..core.forks import call_in_child
+from ..core.locks import fork_safe_rlock, is_held_elsewhere
 from ..core.tensor import Tensor
 from ..core.tracebacks import bounded, hide_frames
 from ..engine.run.convert import to_tensor
@@ -18,7 +20,9 @@ from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable
 from ..state.type_spec import LeafSpec, register_type_spec_from_value_converter
 from ..state.variable import Variable
+from .background import IN_CHILD
 from .calls import start_pass
+from .resumable import CallableIterator
 from .specs import OptionalSpec
 from .structure import T, as_element, as_specs, map_leaves
 
@@ -49,9 +53,22 @@ class Iterator(Generic[T]):
         self._dataset = dataset
         self._elements: PythonIterator[Any] = start_pass(dataset._elements)
         self._returned: deque[Any] = deque()  # elements that a function took and did not use: the next ones
-        self._lock = threading.Lock()  # threads may share the iterator, but a generator is not reentrant
+        self._lock = fork_safe_rlock()  # threads may share the iterator, but a generator is not reentrant
+        self._process = os.getpid()
+        call_in_child(self._leave_to_parent)
         self._taken = 0
         self._place: Variable | None = None  # the checkpointed copy of `_taken`
+
+    def _leave_to_parent(self) -> None:
+        """Called in a forked child, in which an element that another thread was computing stays incomplete."""
+        if is_held_elsewhere(self._lock):
+            self._elements = CallableIterator(self._raise_in_child)
+            self._returned.clear()
+
+    def _raise_in_child(self) -> Any:
+        raise RuntimeError(
+            f"Another thread of process {self._process} was computing an element of this iterator, and {IN_CHILD}"
+        )
 
     def __iter__(self) -> Iterator[T]:
         return self

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -32,32 +32,32 @@ class SeedGenerator:
 
     def __init__(self, seeds: tuple[int, int] | None, again_each_time: bool) -> None:
         self._seeds = (secrets.randbits(64), secrets.randbits(64)) if seeds is None else seeds
-        self._pairs = words_of(*self._seeds) if again_each_time else None
-        self._lock = threading.Lock()
+        self._next_pair = count().__next__ if again_each_time else None  # atomic
         self._permutation: list[int] = []
 
     def begin(self) -> Iterator[int]:
         """Returns the stream of the next pass."""
-        if self._pairs is None:
+        if self._next_pair is None:
             return words_of(*self._seeds)
-        with self._lock:
-            return words_of(next(self._pairs), next(self._pairs))
+        block, second = divmod(self._next_pair(), 2)  # of four words
+        pair = islice(words_of(*self._seeds, block), 2 * second, 2 * second + 2)
+        return words_of(*pair)
 
     def permutation(self, count: int) -> list[int]:
         """Returns the order of all elements for random access. As in TensorFlow, a fixed order uses only one seed."""
         if len(self._permutation) != count:
             first, second = self._seeds
-            chance = words_of(first, first if self._pairs is None else second)
+            chance = words_of(first, first if self._next_pair is None else second)
             self._permutation = [int(i) for i in ShuffleIterator(iter(range(count)), None, chance)]
         return self._permutation
 
 
-def words_of(seed: int, seed2: int) -> Iterator[int]:
-    """Yields the 32-bit words of the Philox stream with these seeds, infinitely."""
-    start, first, count = state(seed2 << 64, seed), 0, 8
+def words_of(seed: int, seed2: int, first: int = 0) -> Iterator[int]:
+    """Yields the 32-bit words of the Philox stream with these seeds, infinitely, from the block `first` of four."""
+    start, blocks = state(seed2 << 64, seed), 8
     while True:
-        yield from words(np, start, np.arange(first, first + count, dtype=np.uint64)).ravel().tolist()
-        first, count = first + count, min(2 * count, 1024)
+        yield from words(np, start, np.arange(first, first + blocks, dtype=np.uint64)).ravel().tolist()
+        first, blocks = first + blocks, min(2 * blocks, 1024)
 
 
 class ShuffleIterator(Iterator[Any]):

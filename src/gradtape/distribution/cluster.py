@@ -20,7 +20,6 @@ import signal
 import socket
 import sys
 import tempfile
-import threading
 import types
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from typing import Any, NamedTuple
 
 from ..core import errors
 from ..core.extras import install_command
+from ..core.locks import fork_safe_rlock
 from .channel import job_secret
 from .coordination import Coordinator, Member
 
@@ -236,7 +236,7 @@ class _State:
 
 
 _state = _State()
-_starting = threading.RLock()
+_starting = fork_safe_rlock()
 
 
 def identity() -> ProcessIdentity:

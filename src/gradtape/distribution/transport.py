@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import errors
+from ..core.locks import fork_safe_lock
 from ..graph.executors.xla.mesh import prepare
 from ..state.waits import waiting
 from . import cluster
@@ -232,7 +233,7 @@ def _create_transport() -> Transport:
     return Transport(cluster.member())
 
 
-_making = threading.Lock()
+_making = fork_safe_lock()
 
 
 def transport() -> Transport:

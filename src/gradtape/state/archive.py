@@ -22,6 +22,7 @@ import numpy as np
 
 from ..core import dtypes, errors
 from ..core.dtypes import as_dtype
+from ..core.forks import call_in_child, leave_to_parent
 from ..core.tensor import Tensor, wrap
 
 _CONTENTS = "contents.json"
@@ -43,20 +44,24 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     target = Path(path)
     # The random name allows concurrent writers, and an attacker cannot predict it to plant a link.
-    draft = target.with_name(f"{target.name}.{secrets.token_hex(8)}.{os.getpid()}.part")
+    process = os.getpid()  # a child that was forked in the block leaves the file to its parent
+    draft = target.with_name(f"{target.name}.{secrets.token_hex(8)}.{process}.part")
     with errors.of_system(target):
         target.parent.mkdir(parents=True, exist_ok=True)
     try:
         with io.BufferedWriter(_Draft(draft, target)) as file:
             yield file
+            if os.getpid() != process:
+                return
             with errors.of_system(target):
                 file.flush()
                 os.fsync(file.fileno())
         with errors.of_system(target):
             os.replace(draft, target)
     except BaseException:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
+        if os.getpid() == process:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
         raise
     with errors.of_system(target):
         _flush_folder(target.parent)
@@ -69,6 +74,10 @@ class _Draft(io.FileIO):
         self._target = target
         with errors.of_system(target):
             super().__init__(draft, "xb")
+        call_in_child(self._leave_to_parent)
+
+    def _leave_to_parent(self) -> None:
+        leave_to_parent(self)
 
     def write(self, data: Any) -> Any:
         """Write some of the bytes and return how many."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...core import errors, nest
+from ...core.forks import call_in_child
+from ...core.locks import fork_safe_rlock
 from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ..namespace import resolve
@@ -16,15 +18,7 @@ NAMESPACES = ("",)
 __all__ = ["CriticalSection", "nondifferentiable_batch_function"]
 
 
-class _Lock:
-    """A lock that knows which thread holds it."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.owner: int | None = None
-
-
-_shared: dict[str, _Lock] = {}
+_shared: dict[str, Any] = {}  # locks
 
 
 class CriticalSection:
@@ -45,7 +39,7 @@ class CriticalSection:
         if critical_section_def is not None:
             raise ValueError("Argument `critical_section_def` is not supported.")
         self._name = name or "CriticalSection"
-        self._lock = _Lock() if shared_name is None else _shared.setdefault(shared_name, _Lock())
+        self._lock = fork_safe_rlock() if shared_name is None else _shared.setdefault(shared_name, fork_safe_rlock())
 
     @property
     def name(self) -> str:
@@ -54,18 +48,13 @@ class CriticalSection:
 
     def execute(self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: str | None = None) -> Any:
         """Calls `fn` while no other thread executes a function of this section, and returns copies of its results."""
-        mine = threading.get_ident()
-        if self._lock.owner == mine:
+        if self._lock._is_owned():
             raise ValueError(
                 f"Attempting to lock a CriticalSection (signature={self._name}) in which we are already running. This "
                 "is illegal and may cause deadlocks."
             )
-        with self._lock.lock:
-            self._lock.owner = mine
-            try:
-                return nest.map_structure(_copy, fn())
-            finally:
-                self._lock.owner = None
+        with self._lock:
+            return nest.map_structure(_copy, fn())
 
 
 def _copy(value: Any) -> Any:
@@ -90,10 +79,16 @@ class _Batcher:
         self, threads: int, max_rows: int, timeout_micros: int, sizes: list[int] | None, max_batches: int, split: bool
     ) -> None:
         self._max_rows, self._timeout, self._sizes, self._split = max_rows, timeout_micros / 1e6, sizes, split
+        self._thread_count, self._max_batches = threads, max_batches
+        self._start()
+        call_in_child(self._start)
+
+    def _start(self) -> None:
+        """Starts without batches: those of a parent's threads never end in a forked child."""
         self._waiting: list[_Task] = []
         self._changed = threading.Condition()
-        self._threads = threading.Semaphore(threads)
-        self._open, self._max_batches = 0, max_batches
+        self._threads = threading.Semaphore(self._thread_count)
+        self._open = 0
 
     def call(self, function: Callable[..., Any], rows: list[Tensor]) -> Any:
         """Computes `function` of the rows, together with those of other threads."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...core import errors
+from ...core.forks import call_in_child
+from ...core.locks import fork_safe_condition, fork_safe_lock
 
 Element = list[Any]
 
@@ -27,10 +28,14 @@ class Store:
         self._room = capacity if capacity >= 0 else None
         self.name = name
         self._elements: Any = deque()
-        self._changed = threading.Condition()
-        self._putting, self._taking = threading.Lock(), threading.Lock()
+        self._changed = fork_safe_condition()
+        self._putting, self._taking = fork_safe_lock(), fork_safe_lock()
         self._waiting = 0  # enqueue requests that have started but not ended
         self._closed = self._cancelled = False
+        call_in_child(self._forget_requests)
+
+    def _forget_requests(self) -> None:
+        self._waiting = 0  # those of the parent's threads
 
     def __len__(self) -> int:
         return len(self._elements)

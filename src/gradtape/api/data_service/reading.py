@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import itertools
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
+from ...core.locks import fork_safe_lock
 from ...core.tensor import Tensor, wrap
 from ...datasets.dataset import Dataset
 from ...datasets.pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
@@ -54,7 +54,7 @@ class _Job:
     """
 
     def __init__(self, elements: Iterator[Any], consumers: int | None) -> None:
-        self._elements, self._lock = elements, threading.Lock()
+        self._elements, self._lock = elements, fork_safe_lock()
         self._waiting: list[deque[Any]] = [deque() for _ in range(consumers or 0)]
         self._turns = itertools.cycle(range(consumers)) if consumers else iter(())
 

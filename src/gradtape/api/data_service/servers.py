@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...core import errors
+from ...core.locks import fork_safe_condition
 
 NAMESPACES = ("data.experimental.service",)
 __all__ = ["DispatchServer", "DispatcherConfig", "WorkerConfig", "WorkerServer"]
@@ -80,7 +81,7 @@ class DispatchServer:
             )
         self._config, self._protocol = config, config.protocol or _PROTOCOL
         self._port = config.port
-        self._changed = threading.Condition()
+        self._changed = fork_safe_condition()
         self._workers: list[WorkerServer] = []
         self._datasets: dict[str, Any] = {}
         self._jobs: dict[Any, Any] = {}

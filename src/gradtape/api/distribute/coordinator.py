@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core import dtypes, errors, nest
+from ...core.forks import call_in_child
 from ...core.tensor import Tensor
 from ...datasets.dataset import Dataset
 from ...distribution.input import DistributedDataset
@@ -60,6 +61,10 @@ class _Result(RemoteValue):
             self._error = error
         self._done.set()
         return self._error
+
+    def restart(self) -> None:
+        """Forgets threads that wait or, being those of a forked child's parent, may be just about to end the call."""
+        self._done = threading.Event()
 
     def cancel(self) -> None:
         """Ends the call before it has begun."""
@@ -136,11 +141,25 @@ class _Worker:
 
     def __init__(self, strategy: Any) -> None:
         self._strategy = strategy
-        self._changed = threading.Condition()
         self._waiting: deque[_Result | None] = deque()
-        self._running = 0
+        self._running: _Result | None = None
+        self._start()
+        call_in_child(self._start_in_child)
+
+    def _start(self) -> None:
+        self._changed = threading.Condition()
         self._error: BaseException | None = None
-        threading.Thread(target=self._run, name="worker 0", daemon=True).start()
+        self._has_thread = False
+
+    def _start_in_child(self) -> None:
+        """Called in a forked child: cancels the calls that the parent's thread runs."""
+        for call in (self._running, *self._waiting):
+            if call is not None:
+                call.restart()
+                call.cancel()
+        self._running = None
+        self._waiting.clear()
+        self._start()
 
     def _run(self) -> None:
         _here.index = 0
@@ -148,13 +167,13 @@ class _Worker:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting)
                 call = self._waiting.popleft()
-                self._running = 1
+                self._running = call
             if call is None:
                 return
             with self._strategy.scope():
                 error = call.run()
             with self._changed:
-                self._running = 0
+                self._running = None
                 if error is not None:
                     self._error = self._error or error
                     self._cancel()
@@ -172,6 +191,9 @@ class _Worker:
         with self._changed:
             self._waiting.append(call)
             self._changed.notify_all()
+            if not self._has_thread:
+                threading.Thread(target=self._run, name="worker 0", daemon=True).start()
+                self._has_thread = True
         return call
 
     def stop(self) -> None:
@@ -182,7 +204,7 @@ class _Worker:
 
     def is_idle(self) -> bool:
         """Returns whether there is nothing to run."""
-        return not self._waiting and not self._running
+        return not self._waiting and self._running is None
 
     def join(self) -> None:
         """Waits until there is nothing to run, and raises an error of a call."""

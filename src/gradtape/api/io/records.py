@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from ...core import errors
 from ...core.errors import of_system as failures
+from ...core.forks import call_in_child, leave_to_parent
 from ...core.tensor import Tensor
 from ...core.tracebacks import bounded
 from ...core.type_hints import StringLike
@@ -85,11 +86,17 @@ class TFRecordWriter:
         level = -1 if given.compression_level is None else given.compression_level
         with failures(path):
             self._file: Any = open(os.fsdecode(path), "wb")
+        self._process = os.getpid()
+        call_in_child(self._leave_to_parent)
         self._zip: Any = None
         if kind == "GZIP":
             self._zip = gzip.GzipFile(fileobj=self._file, mode="wb", compresslevel=6 if level < 0 else level)
         elif kind == "ZLIB":
             self._zip = _Deflated(self._file, level)
+
+    def _leave_to_parent(self) -> None:
+        if self._file is not None:
+            leave_to_parent(self._file)
 
     def write(self, record: StringLike) -> None:
         """Writes a record, bytes or text."""
@@ -117,6 +124,11 @@ class TFRecordWriter:
     def _open(self) -> None:
         if self._file is None:
             raise errors.FailedPreconditionError("Writer is closed.")
+        if self._process != os.getpid():
+            raise errors.FailedPreconditionError(
+                f"Process {self._process} opened the file {self._file.name!r}, and this one, {os.getpid()}, was forked "
+                "from it afterwards. Create a writer of another file in this process"
+            )
 
     def __enter__(self) -> Self:
         return self

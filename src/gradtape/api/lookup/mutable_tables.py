@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ...core import dtypes, errors
 from ...core.dtypes import as_dtype
+from ...core.locks import fork_safe_rlock
 from ...core.tensor import Tensor
 from ...core.tracebacks import bounded
 from ...engine.run import dispatch
@@ -41,7 +41,7 @@ class _MutableTable(LookupTable):
             self._default = array_of(to_tensor(default_value, dtype=self._value_dtype))
         self._key_shape = key_shape
         self._rows: dict[Any, Any] = {}
-        self._lock = threading.RLock()
+        self._lock = fork_safe_rlock()
         self._as_variables: dict[str, Variable] = {}
 
     def _owned(self) -> dict[str, Variable]:
@@ -64,8 +64,8 @@ class _MutableTable(LookupTable):
         """Returns the rows; the caller holds the lock."""
         if self._as_variables:
             keys, values = (array_of(self._as_variables[part].read_value()) for part in ("keys", "values"))
-            self._as_variables = {}
             self._rows = dict(zip(self._hashed(keys), values, strict=True))
+            self._as_variables = {}
         return self._rows
 
     def _hashed(self, keys: Any) -> list[Any]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import threading
 from typing import Any, NamedTuple
 
 from ...core import errors, modes
+from ...core.locks import fork_safe_lock
 from .timeline import Timeline
 
 NAMESPACES = ("profiler.experimental",)
 __all__ = ["Profile", "ProfilerOptions", "Trace", "start", "stop"]
 
-_lock = threading.Lock()
+_lock = fork_safe_lock()
 
 
 class _Session:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import secrets
-import threading
 from functools import partial
 from typing import Any, SupportsInt
 
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.locks import fork_safe_lock
 from ...core.owners import Owner
 from ...core.tensor import Tensor
 from ...core.tracebacks import bounded
@@ -249,7 +249,7 @@ class _Process:
 
 
 _process = _Process()
-_global_lock = threading.Lock()
+_global_lock = fork_safe_lock()
 
 
 def get_global_generator() -> Generator:

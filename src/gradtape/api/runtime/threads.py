@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...core import errors
+from ...core.locks import fork_safe_lock
 
 NAMESPACES = ("train",)
 __all__ = ["ClusterSpec", "Coordinator"]
@@ -26,7 +27,7 @@ class Coordinator:
 
     def __init__(self, clean_stop_exception_types: Any = None) -> None:
         self._clean = tuple(clean_stop_exception_types or (errors.OutOfRangeError,))
-        self._lock, self._stop = threading.Lock(), threading.Event()
+        self._lock, self._stop = fork_safe_lock(), threading.Event()
         self._raised: BaseException | None = None
         self._joined, self._threads = False, set[threading.Thread]()
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import Any
 
 import numpy as np
 
 from ...core import dtypes, logger, modes
+from ...core.locks import fork_safe_lock
 from ...core.protos.records import encoded
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
@@ -38,7 +38,7 @@ class _FunctionGraphs(modes.Mode):
                 self.graphs.setdefault(id(found.nodes), found)
 
 
-_lock = threading.Lock()
+_lock = fork_safe_lock()
 
 
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str | None = None) -> None:

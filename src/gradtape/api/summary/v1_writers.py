@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
 import time
 import weakref
 from typing import Any, ClassVar, Self
 
+from ...core.forks import call_in_child
+from ...core.locks import fork_safe_rlock
 from ...core.protos.generated import message_class
 from ...core.type_hints import PathLike
 from ..io.records import TFRecordWriter
@@ -31,6 +32,8 @@ class FileWriter:
     >>> (path,) = glob.glob(folder + "/*")
     >>> [(e.step, v.simple_value) for e in tf.compat.v1.train.summary_iterator(path) for v in e.summary.value]
     [(3, 0.5)]
+
+    In a forked process, the next event opens a file of this process in the same folder.
     """
 
     def __init__(
@@ -40,10 +43,12 @@ class FileWriter:
         self._logdir = os.fsdecode(os.fspath(logdir))
         os.makedirs(self._logdir, exist_ok=True)
         self._suffix, self._max_queue, self._flush_secs = filename_suffix or "", max_queue, flush_secs
-        self._lock = threading.RLock()
+        self._lock = fork_safe_rlock()
         self._records: TFRecordWriter | None = None
+        self._closed = False
         self._tags: set[str] = set()  # those whose metadata was written
         self._open()
+        call_in_child(self._leave_file_to_parent)
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
 
@@ -52,14 +57,21 @@ class FileWriter:
         self._records = TFRecordWriter(os.path.join(self._logdir, name + self._suffix))
         weakref.finalize(self, self._records.close)  # also when Python exits: few programs close their writers
         self._waiting, self._flushed = 0, time.monotonic()
+        self._tags.clear()
         self.add_event(message_class("Event")(wall_time=time.time(), file_version=_FILE_VERSION))
         self.flush()
+
+    def _leave_file_to_parent(self) -> None:
+        self._records = None
 
     def add_event(self, event: Any) -> None:
         """Writes an event."""
         with self._lock:
-            if self._records is None:
+            if self._closed:
                 raise RuntimeError(f"the FileWriter of {self._logdir} is closed: reopen() continues in a new file")
+            if self._records is None:
+                self._open()
+            assert self._records is not None
             self._records.write(event.SerializeToString())
             self._waiting += 1
             if self._waiting >= self._max_queue or time.monotonic() - self._flushed > self._flush_secs:
@@ -120,12 +132,13 @@ class FileWriter:
         with self._lock:
             if self._records is not None:
                 self._records.close()
-                self._records = None
+            self._records, self._closed = None, True
 
     def reopen(self) -> None:
         """Continues in a new file after `close`."""
         with self._lock:
-            if self._records is None:
+            if self._closed:
+                self._closed = False
                 self._open()
 
     def __enter__(self) -> Self:
@@ -147,7 +160,7 @@ class FileWriterCache:
     """
 
     _writers: ClassVar[dict[str, FileWriter]] = {}
-    _lock: ClassVar[Any] = threading.RLock()
+    _lock: ClassVar[Any] = fork_safe_rlock()
 
     @staticmethod
     def get(logdir: PathLike) -> FileWriter:

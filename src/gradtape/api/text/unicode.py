@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import sys
-import threading
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError
+from ...core.locks import fork_safe_lock
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ...engine.run.convert import to_tensor, wrong_input
@@ -30,7 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 _WRITTEN = ("UTF-8", "UTF-16-BE", "UTF-32-BE")
-_registering = threading.Lock()
+_registering = fork_safe_lock()
 _WRONG = "\udcff"  # marks invalid bytes: a lone surrogate, which no encoding produces
 
 

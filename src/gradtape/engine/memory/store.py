@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from threading import RLock
 from time import perf_counter
 from typing import Any
 from weakref import ref
 
 import numpy as np
 
+from ...core.locks import fork_safe_rlock
 from ...core.tensor import Tensor
 from ..run import dispatch
 from .costs import CostModel, MemoryBlock
@@ -84,7 +84,7 @@ class Store(BlockStore[StoredBlock]):
         self._by_memory: dict[int, StoredBlock] = {}  # by the `id` of the array that owns the memory, while it exists
         self.fixed_bytes = 0  # of the held blocks that cannot be evicted
         self._spill = spill
-        self._lock = RLock()  # threads may sweep a persistent tape at the same time
+        self._lock = fork_safe_rlock()  # threads may sweep a persistent tape at the same time
         self._clock = 0.0  # the total seconds of all ops
         self._now = 0.0  # the position of the recording, or the sweep, on that clock
 

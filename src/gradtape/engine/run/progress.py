@@ -14,12 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
+from ...core.locks import fork_safe_lock
+
 TERMINAL_DELAY_SECONDS = 2.0
 PLAIN_DELAY_SECONDS = 20.0
 _REFRESH_SECONDS = 0.5
 _ERASE = "\r\x1b[K"  # back to the first column, and clear the line
 
-_shown = threading.Lock()  # held by the one piece of work whose line is on the terminal
+_shown = fork_safe_lock()  # held by the one piece of work whose line is on the terminal
 _of_thread = threading.local()
 
 

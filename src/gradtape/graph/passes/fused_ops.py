@@ -6,10 +6,10 @@ The backward pass of the first op of each pair needs the second. In a graph that
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
+from ...core.locks import cached_property
 from ...engine.registry.op import Unregistered, registry
 from ..ir.graph import Graph, Node
 
