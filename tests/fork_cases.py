@@ -8,6 +8,7 @@ stands still before a line of gradtape's code, of which `STOPS` are spread over 
 """
 
 import faulthandler
+import functools
 import gc
 import json
 import os
@@ -18,6 +19,8 @@ import threading
 import time
 import traceback
 from pathlib import Path
+
+import numpy as np
 
 STOPS = int(os.environ.get("FORK_STOPS", "4"))
 PATIENCE_SECONDS = 4
@@ -721,7 +724,7 @@ def checks_of_numerics(used):
     return work
 
 
-@cases("core")
+@cases("xla")
 def mirrored_strategy(used):
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     with strategy.scope():
@@ -759,7 +762,9 @@ def cluster_coordinator(used):
 def thread_coordinator(used):
     coordinator = tf.train.Coordinator()
     if used:
-        coordinator.register_thread(threading.Thread(target=print))
+        thread = threading.Thread(target=coordinator.wait_for_stop, daemon=True)
+        thread.start()
+        coordinator.register_thread(thread)
 
     def work():
         coordinator.request_stop()
@@ -791,23 +796,6 @@ def text(used):
 
 
 @cases("core")
-def sessions(used):
-    v1 = tf.compat.v1
-    graph = v1.Graph()
-    with graph.as_default():
-        x = v1.placeholder(tf.float32)
-        y = x * 2.0
-    session = v1.Session(graph=graph)
-
-    def work():
-        assert session.run(y, {x: 2.0}) == 4.0
-
-    if used:
-        work()
-    return work
-
-
-@cases("core")
 def data_service(used):
     service = tf.data.experimental.service
     server = service.DispatchServer()
@@ -823,16 +811,201 @@ def data_service(used):
     return work
 
 
+@cases("xla")
+def compiled_function(used):
+    v = tf.Variable(1.0)
+
+    @tf.function(jit_compile=True)
+    def f(x):
+        v.assign_add(1.0)
+        return x * v
+
+    if used:
+        f(tf.constant(2.0))
+
+    def work():
+        assert float(v) >= 1.0
+        v.assign_add(1.0)
+        with tf.GradientTape() as tape:
+            y = f(tf.constant(2.0))
+        tape.gradient(y, v)
+
+    return work
+
+
+@cases("xla")
+def clustered_function(used):
+    v = tf.Variable(1.0)
+    f = tf.function(lambda x: tf.reduce_sum(tf.tanh(x * v.assign_add(1.0) + 1.0) * x))
+    with tf.GradientTape(persistent=True) as before:
+        y = f(tf.ones([2])) if used else v * 1.0
+    if used:
+        before.gradient(y, v)
+
+    def work():
+        with tf.GradientTape() as tape:
+            z = f(tf.ones([2]))
+        f(tf.ones([2]))
+        f(tf.ones([3]))
+        assert float(tape.gradient(z, v)) > 0.0 and float(before.gradient(y, v)) > 0.0 and float(v) >= 4.0
+
+    return work
+
+
+@cases("xla")
+def one_device_strategy(used):
+    strategy = tf.distribute.OneDeviceStrategy("CPU:0")
+    with strategy.scope():
+        v = tf.Variable(1.0)
+
+    def work():
+        assert float(strategy.run(tf.function(lambda: v * 2.0 * v + v - v))) == 2.0
+
+    if used:
+        work()
+    return work
+
+
+@functools.cache
+def trained_model(used):
+    model = tf.keras.Sequential(
+        [tf.keras.Input((2,)), tf.keras.layers.Dense(3, "tanh"), tf.keras.layers.Dropout(0.5), tf.keras.layers.Dense(1)]
+    )
+    model.compile("adam", "mse", metrics=["mae"])
+    if used:  # XLA compiles the steps after 32 batches
+        model.fit(EXAMPLES, EXAMPLES[:, :1], batch_size=1, verbose=0)
+        model.evaluate(EXAMPLES, EXAMPLES[:, :1], batch_size=1, verbose=0)
+        model.predict(EXAMPLES, batch_size=1, verbose=0)
+    return model
+
+
+@cases("keras")
+def training(used):
+    model = trained_model(used)
+
+    def work():
+        model.fit(EXAMPLES[:3], EXAMPLES[:3, :1], batch_size=1, verbose=0)
+        assert "loss" in model.evaluate(EXAMPLES[:3], EXAMPLES[:3, :1], batch_size=1, verbose=0, return_dict=True)
+
+    return work
+
+
+@cases("keras")
+def prediction(used):
+    model = trained_model(used)
+
+    def work():
+        assert model.predict(EXAMPLES[:3], batch_size=1, verbose=0).shape == (3, 1)
+        assert model(EXAMPLES[:3]).shape == (3, 1)
+
+    return work
+
+
+@cases("keras")
+def training_of_data_sets(used):
+    model = trained_model(used)
+    data = tf.data.Dataset.from_tensor_slices((EXAMPLES[:4], EXAMPLES[:4, :1])).shuffle(4).batch(1).prefetch(2)
+
+    def work():
+        model.fit(data, verbose=0)
+
+    if used:
+        work()
+    return work
+
+
+@cases("keras")
+def training_with_xla(used):
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse", jit_compile=True)
+
+    def work():
+        model.fit(EXAMPLES[:2], EXAMPLES[:2, :1], verbose=0)
+
+    if used:
+        work()
+    return work
+
+
+@cases("keras")
+def training_loop(used):
+    v, optimizer, metric = tf.Variable([1.0]), tf.keras.optimizers.Adam(), tf.keras.metrics.Mean()
+    optimizer.build([v])  # Keras does not build an optimizer in one step
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(v * v)
+        optimizer.apply_gradients([(tape.gradient(loss, v), v)])
+        metric.update_state(loss)
+
+    def work():
+        step()
+        assert float(metric.result()) > 0.0
+
+    if used:
+        work()
+    return work
+
+
+@cases("keras")
+def preprocessing(used):
+    lookup = tf.keras.layers.StringLookup(vocabulary=["a", "b"])
+    words = tf.keras.layers.TextVectorization()
+    words.adapt(tf.constant(["a b", "c"]))
+
+    def work():
+        assert lookup(tf.constant(["b", "z"])).numpy().tolist() == [2, 0]
+        assert words(tf.constant(["c"])).shape == [1, 1]
+
+    if used:
+        work()
+    return work
+
+
+@cases("keras")
+def saved_models(used):
+    model, folder = trained_model(used), tempfile.mkdtemp()
+    model.save(folder + "/model.keras")
+
+    def work():
+        model.save(f"{folder}/{os.getpid()}.keras")
+        loaded = tf.keras.models.load_model(folder + "/model.keras")
+        assert loaded(EXAMPLES[:1]).shape == (1, 1)
+
+    if used:
+        work()
+    return work
+
+
+@cases("keras")
+def logs_of_training(used):
+    folder, model = tempfile.mkdtemp(), trained_model(False)
+
+    def work():
+        model.fit(EXAMPLES[:2], EXAMPLES[:2, :1], verbose=0, callbacks=[tf.keras.callbacks.TensorBoard(folder)])
+
+    if used:
+        work()
+    return work
+
+
 if __name__ == "__main__":
     import warnings
 
-    warnings.simplefilter("ignore", DeprecationWarning)
+    warnings.simplefilter("ignore")
     group, *names = sys.argv[1:]
     import gradtape as tf
 
     tf.config.set_logical_device_configuration(
         tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
     )
+    if group == "xla":
+        tf.config.optimizer.set_jit("autoclustering")
+        tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])  # starts XLA
+    if group == "keras":
+        EXAMPLES = np.ones([40, 2], np.float32)
+        trained_model(True)
     for name, case in groups[group].items():
         if not names or name in names:
             start = time.monotonic()

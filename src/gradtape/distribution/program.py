@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..graph.executors.xla.compiler_options import options
-from ..graph.executors.xla.executor import check_jax
+from ..graph.executors.xla.executor import check_jax, check_process
 from ..graph.executors.xla.interrupts import uninterrupted
 from ..graph.executors.xla.mesh import sharding
 from ..graph.ir.effects import Changed, draw
@@ -124,6 +124,7 @@ class ReplicatedProgram:
 
         A per-replica output is an array with one row per replica of this process.
         """
+        check_process()
         for variable, shape in self._flexible:
             if variable.dims != shape:
                 raise Changed

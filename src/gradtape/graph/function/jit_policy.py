@@ -7,6 +7,7 @@ left to the other executors, and one log line per function says why.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
@@ -53,7 +54,7 @@ class JitPolicy:
             return self.requested
         if settings.autoclustering is False or (module is None and settings.autoclustering is None):
             return False
-        return is_available(module)
+        return is_available(module) and not _forked_after_xla()
 
     @property
     def is_compiled(self) -> bool:
@@ -68,12 +69,15 @@ class JitPolicy:
         """Whether a graph is compiled in its second run only: a function of many shapes may not run for one again."""
         return self.requested is None and self._compiled >= _COMPILED_AT_ONCE
 
-    def compile_graph(self, graph: Graph) -> Any:
-        """Return the compiled graph, or None if it is left to the other executors."""
+    def compile_graph(self, graph: Graph, in_child: Callable[[], Any]) -> Any:
+        """Return the compiled graph, or None if it is left to the other executors.
+
+        `in_child` makes the program that runs in a process that is forked later.
+        """
         from ..executors.xla.executor import compile_graph  # imported lazily: most functions run on NumPy
         from ..executors.xla.standalone import NotCompilable
 
-        program = compile_graph(graph, standalone=True)
+        program = compile_graph(graph, standalone=True, in_child=in_child)
         try:
             program.prepare()
         except Exception as error:  # whatever JAX or XLA raises: the other executors report errors of the user
@@ -98,6 +102,12 @@ def _check_device(module: ArrayModule) -> None:
     except RuntimeError as error:
         devices.raise_if_lost("the start of XLA", error)
         raise
+
+
+def _forked_after_xla() -> bool:
+    from ..executors.xla.executor import is_of_another_process
+
+    return is_of_another_process()
 
 
 @cache

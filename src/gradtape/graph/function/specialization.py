@@ -274,7 +274,8 @@ class Specialization:
         """Compile a graph with XLA; return None if that is the default and XLA cannot run it alone."""
         if self.jit.requested:
             return program_of(graph, True, self.budget)
-        found = self.jit.compile_graph(unwatched(graph))
+        plain = unwatched(graph)
+        found = self.jit.compile_graph(plain, partial(NumpyProgram, plain))
         return Watched(found, graph) if found is not None and is_watched(graph) else found
 
     def run_recorded_on_device(

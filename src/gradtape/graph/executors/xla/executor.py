@@ -21,7 +21,7 @@ from numpy import asarray
 from ....core import devices
 from ....core.errors import ResourceExhaustedError
 from ....core.extras import install_command
-from ....core.locks import SharedAttempt
+from ....core.locks import SharedAttempt, cached_property
 from ....engine.run.progress import reporting
 from ....state.storage import take_all, take_xla, updating
 from ...ir.effects import ATTEMPTS, Changed, Effect, draw, performance, recording, replaying, undoing_draws
@@ -37,18 +37,23 @@ _MUCH = 1 << 17  # bytes of updated variables from which donation pays off
 _FEW = 500  # nodes below which the overhead of a call may matter
 
 
-def compile_graph(graph: Graph, budget: int | float | None = None, standalone: bool = False) -> XlaProgram:
+def compile_graph(
+    graph: Graph, budget: int | float | None = None, standalone: bool = False,
+    in_child: Callable[[], Callable[..., Sequence[Any]]] | None = None,
+) -> XlaProgram:  # fmt: skip
     """Return a function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates variables.
 
     With a budget, the peak memory of a run is limited: see `plan_memory`. The compilation of a `standalone` program
-    raises `NotCompilable` where it would call Python, or fix a shape that depends on values.
+    raises `NotCompilable` where it would call Python, or fix a shape that depends on values. `in_child` makes the
+    program that runs instead in a process that is forked after XLA has started; by default, an error is raised there.
     """
     check_jax()
-    return XlaProgram(optimize(graph, for_xla=True), budget=budget, standalone=standalone)
+    return XlaProgram(optimize(graph, for_xla=True), None, budget, standalone, in_child)
 
 
 def check_jax() -> None:
-    """Raise an ImportError with instructions if JAX is not installed."""
+    """Raise an error with instructions if JAX is not installed, or if XLA cannot run in this process."""
+    check_process()  # before the import, which waits forever in a child if another thread was importing JAX at the fork
     try:
         import jax  # noqa: F401
     except ImportError as error:
@@ -77,8 +82,8 @@ def check_process() -> None:
     if is_of_another_process():
         raise RuntimeError(
             f"XLA was started in process {_process_of_xla()}, from which this one, {getpid()}, was forked afterwards: "
-            'functions with jit_compile=True cannot run here. Use the "spawn" start method instead, as in '
-            'multiprocessing.get_context("spawn"), or fork before the first such function runs'
+            "functions with jit_compile=True and strategies for several devices cannot run here. Start processes by "
+            '"spawn" instead, as in multiprocessing.get_context("spawn"), or fork before the first of them runs'
         )
 
 
@@ -92,9 +97,9 @@ class XlaProgram:
 
     def __init__(
         self, graph: Graph, placement: Placement | None = None, budget: int | float | None = None,
-        standalone: bool = False,
+        standalone: bool = False, in_child: Callable[[], Callable[..., Sequence[Any]]] | None = None,
     ) -> None:  # fmt: skip
-        self.graph, self._budget, self._standalone = graph, budget, standalone
+        self.graph, self._budget, self._standalone, self._in_child = graph, budget, standalone, in_child
         self._variables = [variable for variable, _ in graph.variables]
         self._updated = [variable for variable, _ in graph.updates]
         updated = set(map(id, self._updated))
@@ -112,13 +117,25 @@ class XlaProgram:
         check_process()
         self._compile_once()
 
-    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Run the graph and commit its updates."""
-        return [asarray(y)[()] for y in self.run(arrays)]  # NumPy scalars, or views of XLA's arrays
+        if is_of_another_process():
+            return self._program_in_child(arrays)
+        return [asarray(y)[()] for y in self._run_here(arrays)]  # NumPy scalars, or views of XLA's arrays
+
+    @cached_property
+    def _program_in_child(self) -> Callable[..., Sequence[Any]]:
+        if self._in_child is None:
+            check_process()
+        assert self._in_child is not None
+        return self._in_child()
 
     def run(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Run the graph and commit its updates; the results stay in XLA's buffers."""
         check_process()
+        return self._run_here(arrays)
+
+    def _run_here(self, arrays: Sequence[Any]) -> Sequence[Any]:
         compiled = self._compiled
         if compiled is None:
             compiled = self._compile_once()
@@ -140,7 +157,7 @@ class XlaProgram:
             if compiled.placement is not None or placement is None:
                 raise
             self._compile(placement)  # a variable was sharded after the program was compiled
-            return self.run(arrays)
+            return self._run_here(arrays)
 
     def _run(self, compiled: _Compiled, given: Sequence[Any]) -> Sequence[Any]:
         """Run a program that takes 64-bit values, or arguments besides its inputs, and commit its updates."""
@@ -186,6 +203,8 @@ class XlaProgram:
 
         It exists after the first run, unless the program calls Python, checks values or runs on a mesh.
         """
+        if is_of_another_process():
+            return getattr(self._program_in_child, "repeat", None)
         compiled = self._compiled
         if compiled is None or compiled.may_fail or compiled.placement is not None:
             return None

@@ -13,7 +13,7 @@ from typing import Any
 from ....core.device_kinds import Device
 from ....core.devices import logical_devices
 from ....core.errors import FailedPreconditionError
-from .executor import check_jax
+from .executor import check_jax, check_process
 
 _EARLIER = (
     "Call tf.config.set_logical_device_configuration before anything is compiled with jit_compile=True or with JAX"
@@ -67,6 +67,7 @@ def jax_devices(devices: Sequence[Device]) -> list[Any]:
 
 def global_devices(kind: str | None = None) -> list[Any]:
     """The JAX devices of all participating processes, in process order; optionally only those of `kind`, CPU or GPU."""
+    check_process()
     prepare()
     import jax
 
