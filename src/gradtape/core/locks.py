@@ -1,7 +1,9 @@
-"""Locks that a forked child finds free although another thread of the parent, which the child lacks, held them.
+"""Locks and files in forked children, which lack the other threads of the parent and share its files.
 
-What such a lock guards must be valid at every moment, since the other thread does not complete its update either.
-Build locks also guard work that takes long and that one thread should do for all: traces and compilations.
+A fork-safe lock is free in the child although another thread of the parent held it. What such a lock guards must be
+valid at every moment, since the other thread does not complete its update either; or the child repairs it by a method
+that `call_in_child` knows. Build locks also guard work that takes long and that one thread should do for all: traces
+and compilations.
 """
 
 from __future__ import annotations
@@ -13,10 +15,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
-from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
-
-from . import forks  # noqa: F401  (its children's methods run before the locks are released, in the order of imports)
+from typing import TYPE_CHECKING, Any, BinaryIO
+from weakref import WeakMethod, WeakSet
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property as cached_property
@@ -40,6 +40,23 @@ else:
 
 
 _locks: WeakSet[Any] = WeakSet()
+_methods: set[WeakMethod[Any]] = set()
+
+
+def call_in_child(method: Callable[[], None]) -> None:
+    """Calls the method of an object in each forked child, as long as the object exists.
+
+    At that time, the fork-safe locks that other threads of the parent held are still locked.
+    """
+    _methods.add(WeakMethod(method, _methods.discard))
+
+
+def leave_to_parent(file: BinaryIO) -> None:
+    """Disconnects a file in a forked child: what its buffer holds is written by the parent, and only there."""
+    with suppress(OSError, ValueError):  # it is closed
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, file.fileno(), inheritable=False)
+        os.close(null)
 
 
 def fork_safe_lock() -> threading.Lock:
@@ -209,7 +226,11 @@ _build_locks: WeakSet[BuildLock] = WeakSet()
 _builds = _Builds()
 
 
-def _release_in_child() -> None:
+def _repair_child() -> None:
+    for reference in list(_methods):
+        method = reference()
+        if method is not None:
+            method()
     for lock in _locks:
         if not (hasattr(lock, "_is_owned") and lock._is_owned()):
             lock._at_fork_reinit()  # as the locks of `threading` and `logging`
@@ -222,4 +243,4 @@ def _release_in_child() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_release_in_child)
+    os.register_at_fork(after_in_child=_repair_child)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import Any
 
-from ..core.forks import call_in_child
+from ..core.locks import call_in_child
 from .resumable import END, Failure
 
 IN_CHILD = (

@@ -11,8 +11,7 @@ from typing import Any, Generic
 
 from ..core import dtypes, errors
 from ..core.composites import CompositeTensor
-from ..core.forks import call_in_child
-from ..core.locks import fork_safe_rlock, is_held_elsewhere
+from ..core.locks import call_in_child, fork_safe_rlock, is_held_elsewhere
 from ..core.tensor import Tensor
 from ..core.tracebacks import bounded, hide_frames
 from ..engine.run.convert import to_tensor

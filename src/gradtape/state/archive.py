@@ -22,7 +22,7 @@ import numpy as np
 
 from ..core import dtypes, errors
 from ..core.dtypes import as_dtype
-from ..core.forks import call_in_child, leave_to_parent
+from ..core.locks import call_in_child, leave_to_parent
 from ..core.tensor import Tensor, wrap
 
 _CONTENTS = "contents.json"

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...core import errors, nest
-from ...core.forks import call_in_child
-from ...core.locks import fork_safe_rlock
+from ...core.locks import call_in_child, fork_safe_rlock
 from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ..namespace import resolve

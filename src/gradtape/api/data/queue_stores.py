@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...core import errors
-from ...core.forks import call_in_child
-from ...core.locks import fork_safe_condition, fork_safe_lock
+from ...core.locks import call_in_child, fork_safe_condition, fork_safe_lock
 
 Element = list[Any]
 

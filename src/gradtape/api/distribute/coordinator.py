@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...core import dtypes, errors, nest
-from ...core.forks import call_in_child
+from ...core.locks import call_in_child
 from ...core.tensor import Tensor
 from ...datasets.dataset import Dataset
 from ...distribution.input import DistributedDataset

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from ...core import errors
 from ...core.errors import of_system as failures
-from ...core.forks import call_in_child, leave_to_parent
+from ...core.locks import call_in_child, leave_to_parent
 from ...core.tensor import Tensor
 from ...core.tracebacks import bounded
 from ...core.type_hints import StringLike

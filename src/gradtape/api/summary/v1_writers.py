@@ -8,8 +8,7 @@ import time
 import weakref
 from typing import Any, ClassVar, Self
 
-from ...core.forks import call_in_child
-from ...core.locks import fork_safe_rlock
+from ...core.locks import call_in_child, fork_safe_rlock
 from ...core.protos.generated import message_class
 from ...core.type_hints import PathLike
 from ..io.records import TFRecordWriter

@@ -69,10 +69,11 @@ class JitPolicy:
         """Whether a graph is compiled in its second run only: a function of many shapes may not run for one again."""
         return self.requested is None and self._compiled >= _COMPILED_AT_ONCE
 
-    def compile_graph(self, graph: Graph, in_child: Callable[[], Any]) -> Any:
+    def compile_graph(self, graph: Graph, in_child: Callable[[], Any] | None = None) -> Any:
         """Return the compiled graph, or None if it is left to the other executors.
 
-        `in_child` makes the program that runs in a process that is forked later.
+        `in_child` makes the program that runs in a process that is forked later; by default, an error is raised
+        there.
         """
         from ..executors.xla.executor import compile_graph  # imported lazily: most functions run on NumPy
         from ..executors.xla.standalone import NotCompilable

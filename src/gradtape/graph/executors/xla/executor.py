@@ -117,11 +117,9 @@ class XlaProgram:
         check_process()
         self._compile_once()
 
-    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """Run the graph and commit its updates."""
-        if is_of_another_process():
-            return self._program_in_child(arrays)
-        return [asarray(y)[()] for y in self._run_here(arrays)]  # NumPy scalars, or views of XLA's arrays
+        return [asarray(y)[()] for y in self.run(arrays)]  # NumPy scalars, or views of XLA's arrays
 
     @cached_property
     def _program_in_child(self) -> Callable[..., Sequence[Any]]:
@@ -132,10 +130,8 @@ class XlaProgram:
 
     def run(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """Run the graph and commit its updates; the results stay in XLA's buffers."""
-        check_process()
-        return self._run_here(arrays)
-
-    def _run_here(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        if is_of_another_process():
+            return self._program_in_child(arrays)
         compiled = self._compiled
         if compiled is None:
             compiled = self._compile_once()
@@ -157,7 +153,7 @@ class XlaProgram:
             if compiled.placement is not None or placement is None:
                 raise
             self._compile(placement)  # a variable was sharded after the program was compiled
-            return self._run_here(arrays)
+            return self.run(arrays)
 
     def _run(self, compiled: _Compiled, given: Sequence[Any]) -> Sequence[Any]:
         """Run a program that takes 64-bit values, or arguments besides its inputs, and commit its updates."""
