@@ -38,9 +38,8 @@ def save(folder: Path, epochs: int = 5) -> None:
 def of_keras(file: Path) -> Predictor:
     """Returns logits by a Keras model."""
     model = tf.keras.models.load_model(file)
-    return Predictor(
-        model.predict_on_batch, SHAPE, lambda size: model.predict_on_batch(np.zeros((size, *SHAPE), np.float32))
-    )
+    prepare = model.make_predict_function().get_concrete_function
+    return Predictor(model.predict_on_batch, SHAPE, lambda size: prepare(tf.TensorSpec((size, *SHAPE), tf.float32)))
 
 
 def of_saved_model(folder: Path) -> Predictor:

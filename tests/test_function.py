@@ -119,6 +119,14 @@ class TestKeys:
         assert "triggered tf.function retracing" in text
         assert "argument 'n' changed from 3.0 to 4.0" in text
 
+    def test_signatures_that_are_asked_for_are_no_retracing(self, caplog):
+        f = tf.function(lambda x: x + 1.0)
+        with caplog.at_level(logging.WARNING, "gradtape"):
+            for n in range(9):
+                f.get_concrete_function(tf.TensorSpec([n], tf.float32))
+                f(tf.zeros([n]))
+        assert not caplog.records
+
     def test_a_warning_names_a_keyword_argument(self, caplog):
         @tf.function
         def f(x, *, n, m):

@@ -170,7 +170,7 @@ class Function:
             found = self._found.get(key)
             if found is None:
                 with self._lock:
-                    concrete = self._served(key) or self._new(key, args, kwargs)
+                    concrete = self._served(key) or self._new(key, args, kwargs, warn=True)
                     found = self._found[key] = (concrete, concrete.variants_for(tensors, ()))
             concrete, variants = found
             if variables:
@@ -230,7 +230,9 @@ class Function:
             return self._concretes[key]
         return next((concrete for known, concrete in self._open if serves(known, key)), None)
 
-    def _new(self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> TraceCache:
+    def _new(
+        self, key: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any], warn: bool = False
+    ) -> TraceCache:
         specs = self._parameters.specs
         given, named = args, kwargs
         if specs is not None:
@@ -245,7 +247,8 @@ class Function:
                 if both is not None:
                     key = both
                     break
-        self._warn_of_retracing(self._named(key, kwargs))
+        if warn:
+            self._warn_of_retracing(self._named(key, kwargs))
         concrete = self._concretes[key] = self._made(args, kwargs)
         if not kwargs and all([type(x) is Tensor for x in given]):
             shapes = [(x.dims, x.dtype) for x in given]
@@ -384,7 +387,6 @@ class Function:
                 f"get_concrete_function of {self.name}: an argument is an iterator of a dataset, and the elements that "
                 "the graph takes are known at each call only. Call the function itself with the iterator"
             ) from None
-        self._calls.count += 1
         with self._first_call.lock:
             concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
             if concrete is None:
