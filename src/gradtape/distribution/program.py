@@ -18,6 +18,7 @@ from ..graph.executors.xla.compiler_options import options
 from ..graph.executors.xla.executor import check_jax, check_process
 from ..graph.executors.xla.interrupts import uninterrupted
 from ..graph.executors.xla.mesh import sharding
+from ..graph.executors.xla.source_names import lower
 from ..graph.ir.effects import Changed, draw
 from ..graph.ir.graph import Graph, Value
 from ..graph.trace.traced import Untraceable
@@ -70,7 +71,7 @@ class ReplicatedProgram:
                 raise Untraceable(f"NumPy computes {lowering.on_host[0]} inside it")
             self._constants = [self._put(v.constant, False) for v in large]
             self._takes_memory = bool(donated) and not self._checked
-            self._call = traced.lower().compile(options(graph, jax.default_backend()))
+            self._call = lower(traced).compile(options(graph, jax.default_backend()))
         given = [*graph.inputs, *(value for _, value in graph.variables)]
         self._wide = bool(self._draws) or any([v.dtype.real_dtype.size == 8 for v in given])
 

@@ -53,7 +53,7 @@ def remapped_vocabulary(
     new_file: Any, old_file: Any, offset: int, count: int, old_size: int
 ) -> tuple[Tensor, Tensor]:
     """Returns, for words of a new file, their line in an old file or -1, and how many the old file has."""
-    new, old = (Path(to_array(file).item().decode()).read_text().splitlines() for file in (new_file, old_file))
+    new, old = (Path(to_array(file).item().decode()).read_bytes().splitlines() for file in (new_file, old_file))
     lines = {word: line for line, word in enumerate(old if old_size < 0 else old[:old_size])}
     found = [lines.get(word, -1) for word in new[offset : offset + count]]
     return to_tensor(found, dtypes.int64), to_tensor(sum(line >= 0 for line in found), dtypes.int32)

@@ -452,7 +452,7 @@ def _text(x: Any) -> str:
 
 def _write(stream: Any, text: str) -> None:
     if isinstance(stream, str):
-        with open(stream.removeprefix("file://"), "a") as file:
+        with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
             file.write(text)
     else:
         stream.write(text)

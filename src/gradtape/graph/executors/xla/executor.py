@@ -32,6 +32,7 @@ from .constants import large_constants
 from .interrupts import uninterrupted
 from .memory_planning import plan_memory
 from .placement import Placement, placement_of
+from .source_names import lower
 
 _MUCH = 1 << 17  # bytes of updated variables from which donation pays off
 _FEW = 500  # nodes below which the overhead of a call may matter
@@ -323,7 +324,7 @@ class XlaProgram:
                 if not ((checked or lowering.on_host) and donated):
                     break
                 donated = []  # without donation, variables keep their values if the run fails
-            return _Lowered(traced.lower(), lowering, draws, bool(donated), checked, large)
+            return _Lowered(lower(traced), lowering, draws, bool(donated), checked, large)
 
 
 class _Lowered(NamedTuple):
