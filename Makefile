@@ -11,7 +11,7 @@ JOBS ?= 2
 # keep compiled files. `make clean` removes them.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help first-hour demo example test test-quick test-changed test-several test-gpu test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem release clean
+.PHONY: help first-hour demo example test test-quick test-changed test-several test-gpu test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem frozen release clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -97,6 +97,15 @@ ecosystem: .ecosystem/.installed  ## Runs third-party libraries on gradtape, in 
 	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement tools/ecosystem/requirements.txt
 	@touch $@
 
+frozen: .frozen/.installed  ## Freezes programs with PyInstaller, in a separate virtual environment, and checks what they print
+	.frozen/bin/python tools/frozen/run.py $(PROGRAMS)
+
+.frozen/.installed: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
+	$(PYTHON) -m venv .frozen
+	.frozen/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[xla,keras]' 'pyinstaller>=6.10'
+	@touch $@
+
 lint: $(VENV)/.lint  ## Checks style and types
 	$(RUN) -m ruff check src tests tools benchmarks examples
 	$(RUN) -m mypy
@@ -136,7 +145,7 @@ release: $(VENV)/.release  ## Builds the wheel and the source archive into dist/
 	$(RUN) tools/release.py $(if $(URL),--url $(URL))
 
 clean:  ## Removes everything that the other targets created
-	rm -rf $(VENV) .ecosystem .pythons .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .ecosystem .frozen .pythons .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find benchmarks docs examples src tests tools -name __pycache__ -prune -exec rm -r {} +
 	rm -rf __pycache__
 

@@ -11,6 +11,8 @@ import __future__
 import ast
 import inspect
 import linecache
+import os
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -198,14 +200,16 @@ def _span(node: Any) -> _Span:
 def _syntax_tree(function: types.FunctionType) -> Any:
     """Returns the syntax tree of a function, a definition or a lambda; each node is annotated with its origin."""
     code = function.__code__
-    linecache.checkcache(code.co_filename)
-    text = linecache.getlines(code.co_filename, function.__globals__)
+    frozen = getattr(sys, "_MEIPASS", "")  # the folder of a program frozen by PyInstaller, whose names are relative
+    file = os.path.join(frozen, code.co_filename)
+    linecache.checkcache(file)
+    text = linecache.getlines(file, function.__globals__)
     if not text:
         raise errors.InaccessibleSourceCodeError(
             f"Unable to locate the source code of {function}. Note that functions defined in certain environments, "
             "like the interactive Python shell, do not expose their source code. If that is the case, you should "
             "define them in a .py source file. If you are certain the code is graph-compatible, wrap the call using "
-            "@tf.autograph.experimental.do_not_convert."
+            f"@tf.autograph.experimental.do_not_convert.{_how_to_freeze(code.co_filename) if frozen else ''}"
         )
     node = _lambda(code, text) if code.co_name == "<lambda>" else _definition(code, text)
     if node is None:
@@ -217,6 +221,14 @@ def _syntax_tree(function: types.FunctionType) -> Any:
         if hasattr(part, "lineno"):
             anno.setanno(part, anno.Basic.ORIGIN, _span(part))
     return node
+
+
+def _how_to_freeze(file: str) -> str:
+    folder = os.path.dirname(file) or "."
+    return (
+        f" This program was frozen without the source: add the option --add-data={file}:{folder} to the "
+        "command line of PyInstaller."
+    )
 
 
 def _definition(code: types.CodeType, text: list[str]) -> ast.FunctionDef | None:

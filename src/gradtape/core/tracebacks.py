@@ -89,10 +89,12 @@ def _is_ours(file: str) -> bool:
 @cache
 def own_places() -> tuple[str, ...]:
     """Returns how the names of gradtape's files begin, and of those that it generates: "<gradtape ...>"."""
-    source = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+    source = os.path.dirname(os.path.dirname(os.path.dirname(_is_ours.__code__.co_filename)))
     folders = [os.path.join(source, name) for name in ("gradtape", "keras_gradtape")]
     malt = find_spec("malt")  # AutoGraph
-    folders += [] if malt is None else malt.submodule_search_locations or []
+    if malt is not None:
+        # In code that PyInstaller has frozen, the names of files are relative.
+        folders += malt.submodule_search_locations or [] if os.path.isabs(source) else ["malt"]
     return ("<gradtape ", *(os.path.join(folder, "") for folder in folders))
 
 

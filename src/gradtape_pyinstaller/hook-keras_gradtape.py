@@ -1,0 +1,5 @@
+"""What a frozen program needs of gradtape's backend of Keras: all of it."""
+
+from PyInstaller.utils.hooks import collect_submodules
+
+hiddenimports = collect_submodules("keras_gradtape")
