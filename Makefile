@@ -11,7 +11,7 @@ JOBS ?= 2
 # keep compiled files. `make clean` removes them.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help first-hour demo example test test-quick test-changed test-several test-gpu test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem frozen release clean
+.PHONY: help first-hour demo example test test-quick test-changed test-several test-gpu test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem stress frozen release clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,6 +49,9 @@ fuzz: $(VENV)/.test  ## Runs N= random programs and cases of each feature (or of
 	PYTHONPATH=tests $(RUN) -m fuzz $(FEATURES) --count $(or $(N),1000) --seed $(or $(SEED),0) --jobs $(JOBS) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	PYTHONPATH=tests $(RUN) -m random_programs --count $(or $(N),1000) --seed $(or $(SEED),0) --jobs $(JOBS) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
 	GRADTAPE_ALL_TIERS=1 $(RUN) -m pytest -n $(JOBS) -q tests/test_size_tiers.py
+
+stress: $(VENV)/.test  ## Runs N= rounds (1,000) of 16 threads that trace, compile, build and predict, with delays at locks; starts at SEED=
+	PYTHONPATH=tests GRADTAPE_LOCK_DELAYS=0.001 $(RUN) -m thread_stress --rounds $(or $(N),1000) --seed $(or $(SEED),0)
 
 first-hour:  ## Installs gradtape as the README says in a fresh virtual environment, and runs 20 programs there
 	$(PYTHON) tools/first_hour.py $(NAME)

@@ -4,6 +4,9 @@ A fork-safe lock is free in the child although another thread of the parent held
 valid at every moment, since the other thread does not complete its update either; or the child repairs it by a method
 that `call_in_child` knows. Build locks also guard work that takes long and that one thread should do for all: traces
 and compilations.
+
+The environment variable `GRADTAPE_LOCK_DELAYS` turns on a test mode: threads sleep up to that many seconds before and
+after they take or release a lock, and so meet in orders that are rare otherwise. Without it, locks are Python's own.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import functools
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
@@ -39,8 +43,46 @@ else:
             return value
 
 
+_MAX_DELAY_S = float(os.environ.get("GRADTAPE_LOCK_DELAYS", 0))
 _locks: WeakSet[Any] = WeakSet()
 _methods: set[WeakMethod[Any]] = set()
+
+
+def _delay() -> None:
+    """Sleeps for a random time, usually none, in the test mode."""
+    if _MAX_DELAY_S:
+        chance = int.from_bytes(os.urandom(2)) / 65536  # not from a generator that the program may have seeded
+        if chance < 0.2:
+            time.sleep(5 * chance * _MAX_DELAY_S)
+
+
+class _SlowLock:
+    """A lock of the test mode."""
+
+    def __init__(self, lock: Any) -> None:
+        self._lock = lock
+
+    def acquire(self, *args: Any, **kwargs: Any) -> bool:
+        """Acquires the lock, between two delays."""
+        _delay()
+        acquired = self._lock.acquire(*args, **kwargs)
+        _delay()
+        return acquired  # type: ignore[no-any-return]
+
+    def release(self) -> None:
+        """Releases the lock, after a delay and before another."""
+        _delay()
+        self._lock.release()
+        _delay()
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._lock, name)
 
 
 def call_in_child(method: Callable[[], None]) -> None:
@@ -59,23 +101,25 @@ def leave_to_parent(file: BinaryIO) -> None:
         os.close(null)
 
 
-def fork_safe_lock() -> threading.Lock:
+def fork_safe_lock() -> Any:
     """Returns a new lock."""
-    lock = threading.Lock()
-    _locks.add(lock)
-    return lock
+    return _fork_safe(threading.Lock())
 
 
 def fork_safe_rlock() -> Any:
     """Returns a new reentrant lock; the child holds it if the thread that forked did."""
-    lock = threading.RLock()
+    return _fork_safe(threading.RLock())
+
+
+def _fork_safe(lock: Any) -> Any:
     _locks.add(lock)
-    return lock
+    return _SlowLock(lock) if _MAX_DELAY_S else lock
 
 
 def fork_safe_condition() -> threading.Condition:
     """Returns a new condition with a reentrant lock; in the child, no thread waits for it."""
-    condition = threading.Condition()
+    lock: Any = threading.RLock()
+    condition = threading.Condition(_SlowLock(lock) if _MAX_DELAY_S else lock)
     _locks.add(condition)
     return condition
 
@@ -121,6 +165,7 @@ class BuildLock:
         return BuildLock, ()
 
     def __enter__(self) -> None:
+        _delay()
         me = threading.get_ident()
         with _builds.changed:
             if self._waits_for(me):
@@ -134,10 +179,12 @@ class BuildLock:
                 del _builds.waiting[me]
             self._owner = me
             self._depth += 1
+        _delay()
 
     @contextmanager
     def unless_busy(self) -> Iterator[bool]:
         """Enters unless another thread is inside, for which it does not wait; yields whether it has entered."""
+        _delay()
         me = threading.get_ident()
         with _builds.changed:
             enters = self._owner in (None, me)
@@ -162,6 +209,7 @@ class BuildLock:
         return False
 
     def __exit__(self, *_: object) -> None:
+        _delay()
         me = threading.get_ident()
         with _builds.changed:
             if me in self._guests:

@@ -179,7 +179,8 @@ def _layout_of(variable: Any) -> Layout | None:
 
 
 def _is_sharded(variable: Any) -> bool:
-    return variable._value._storage.layout is not None
+    value = variable._value  # None while another thread builds the layer
+    return value is not None and value._storage.layout is not None
 
 
 def lay_out(variable: Any) -> None:

@@ -93,7 +93,8 @@ class ConcreteFunction:
             try:
                 if not variants:
                     with imagining():
-                        variants.append(self._concrete.traced_for_good(tensors, self._bound, first))
+                        variant = self._concrete.traced_for_good(tensors, self._bound, first)
+                    self._concrete.store(variants, variant, tensors)
                 return variants[0]
             except InlineIntoCaller:
                 with imagining():

@@ -316,7 +316,7 @@ class CacheByElements(TraceCache):
         shapes = {key for node in nodes for key in list(node.after)}  # other threads may add some
         return sum(map(len, nodes)) >= MOST_VARIANTS + len(shapes)
 
-    def _store(self, variants: Any, variant: Specialization, tensors: Tensors) -> Tensors:
+    def store(self, variants: Any, variant: Specialization, tensors: Tensors) -> Tensors:
         node, inputs = variants, [*tensors]
         supply = _active.supply
         for i, (index, element) in enumerate(supply.path):

@@ -388,9 +388,10 @@ class Function:
                 "the graph takes are known at each call only. Call the function itself with the iterator"
             ) from None
         with self._first_call.lock:
-            concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
-            if concrete is None:
-                concrete = self._new(key, args, kwargs)
+            with self._lock:
+                concrete = self._concretes.get(key) or (None if is_open(key) else self._served(key))
+                if concrete is None:
+                    concrete = self._new(key, args, kwargs)
             if concrete.public is None or not concrete.public.is_named_as(args, kwargs):
                 concrete.public = ConcreteFunction(
                     concrete, self._parameters, args, kwargs, not self._first_call.is_over, self._options[5]

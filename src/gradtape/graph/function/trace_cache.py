@@ -195,7 +195,7 @@ class TraceCache:
         """Whether there are too many specializations to trace another one."""
         return len(variants) >= MOST_VARIANTS
 
-    def _store(
+    def store(
         self, variants: list[Specialization], variant: Specialization, tensors: Tensors
     ) -> Tensors:
         """Store a new specialization as the first that calls try; return the inputs of its graph for this call."""
@@ -263,7 +263,7 @@ class TraceCache:
             self._drop_graphs()
             self.eager, self._eager = self._eager, error.runner(self)
             return False, partial(self._run_eagerly, tensors, variables, done)
-        inputs = self._store(variants, variant, tensors)
+        inputs = self.store(variants, variant, tensors)
         variant.runs_as_traced = results is None and variant.budget is not None and not variant.jit.requested
         here = variant.home is None and all(type(x) is Tensor for x in inputs)
         is_result = results is not None and here and dispatch.unrecorded() and not has_run
