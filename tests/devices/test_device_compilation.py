@@ -1,7 +1,9 @@
 """Functions without `jit_compile` on a device: XLA compiles them, except for what it cannot run alone."""
 
 import sys
+import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -362,3 +364,56 @@ def test_tensors_given_to_functions_are_freed(gpu, is_result):
     buffer = weakref.ref(given.buffer)
     del given
     assert buffer() is None
+
+
+@pytest.mark.parametrize("watch", [False, True])
+def test_other_threads_run_op_by_op_while_one_compiles(runs, watch, monkeypatch):
+    began, may_end = threading.Event(), threading.Event()
+    built = XlaProgram._built
+
+    def waits(self, *arguments):
+        began.set()
+        assert may_end.wait(60)
+        return built(self, *arguments)
+
+    monkeypatch.setattr(XlaProgram, "_built", waits)
+    f, x = tf.function(lambda x: tf.reduce_sum(tf.tanh(x) * x)), tf.constant([1.0, 2.0])
+
+    def call():
+        with tf.GradientTape() as tape:
+            if watch:
+                tape.watch(x)
+            y = f(x)
+        return float(tf.reduce_sum(tape.gradient(y, x)) if watch else y)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(call)
+        try:
+            assert began.wait(60)
+            other = pool.submit(call).result(60)
+            assert not runs and not first.done()
+        finally:
+            may_end.set()
+        assert first.result(60) == pytest.approx(other, rel=1e-5)
+    assert len(runs) == 1 + watch
+
+
+def test_get_concrete_function_compiles_for_the_device(runs, monkeypatch):
+    compiled, built = [], XlaProgram._built
+    monkeypatch.setattr(
+        XlaProgram, "_built", lambda self, *args: (compiled.append(self.graph.name), built(self, *args))[1]
+    )
+    total = tf.Variable([0.0])
+
+    @tf.function
+    def step(x):
+        total.assign_add(tf.reduce_sum(x, keepdims=True))
+        return x * 2.0
+
+    sizes = range(2, jit_policy._COMPILED_AT_ONCE + 4)  # the last ones are not compiled in their first call otherwise
+    for size in sizes:
+        step.get_concrete_function(tf.TensorSpec([size], tf.float32))
+    assert compiled == ["step"] * len(sizes) and not runs
+    for size in sizes:
+        step(tf.ones([size]))
+    assert compiled == runs == ["step"] * len(sizes) and float(total[0]) == sum(sizes)

@@ -67,7 +67,7 @@ class _SlowLock:
         _delay()
         acquired = self._lock.acquire(*args, **kwargs)
         _delay()
-        return acquired  # type: ignore[no-any-return]
+        return acquired
 
     def release(self) -> None:
         """Releases the lock, after a delay and before another."""
