@@ -6,7 +6,7 @@ must be traced and compiled once, no update may be lost, every result must be th
 then all stacks are printed and the process ends.
 
 Axes: plain, compiled (asked for, by default, in advance), recorded by a tape, methods, retraced for other shapes and
-values, recursive, creating variables; Keras models built or not, compiled or not.
+values, recursive, creating variables; Keras models built or not, compiled or not; how often Python switches threads.
 """
 
 from __future__ import annotations
@@ -268,6 +268,25 @@ def predicting(chance):
     expect(compiled == wanted, f"compilations {compiled}, not {wanted}")
 
 
+def serving(chance):
+    """Models for which XLA is the choice of `jit_compile="auto"`: in advance, or in a call of many batches."""
+    model = network(chance, "auto")
+    x = np.random.default_rng(0).normal(size=(4 * 34, 3)).astype("float32")
+    predictions = []
+
+    def warm_up():
+        model.make_predict_function().get_concrete_function(tf.TensorSpec([4, 3], tf.float32))
+
+    short = lambda: predictions.append((model.predict_on_batch(x[:4]), 4))  # noqa: E731
+    long = lambda: predictions.append((model.predict(x, batch_size=4, verbose=0), len(x)))  # noqa: E731
+    with Programs() as programs:
+        yield [short, chance.choice([warm_up, long]), short]
+    compiled = programs.count["predict_step"]
+    expect(compiled <= 1, f"{compiled} compilations")
+    for outputs, count in predictions:
+        close(outputs, np.asarray(model(x[:count])))
+
+
 def training(chance):
     """Steps of one Keras model in all threads: the optimizer counts each of them."""
     model = network(chance, chance.choice([False, "auto"]))
@@ -278,7 +297,7 @@ def training(chance):
     expect(np.isfinite(model.predict_on_batch(x)).all(), "weights")
 
 
-SCENARIOS = (signatures, counting, creating, retracing, recursive, drawing, predicting, training)
+SCENARIOS = (signatures, counting, creating, retracing, recursive, drawing, predicting, serving, training)
 
 
 def run_round(seed: int, names: list[str] | None = None) -> list[str]:
@@ -290,6 +309,7 @@ def run_round(seed: int, names: list[str] | None = None) -> list[str]:
         chosen = [scenario for scenario in SCENARIOS if scenario.__name__ in names]
     running = [(scenario.__name__, scenario(random.Random(f"{seed} {scenario.__name__}"))) for scenario in chosen]
     tasks = [(name, task) for name, steps in running for task in next(steps)]
+    sys.setswitchinterval(chance.choice([0.005, 0.0005, 0.00005]))
     start, problems = threading.Barrier(THREADS), []
 
     def work(number):
