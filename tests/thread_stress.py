@@ -31,28 +31,36 @@ THREADS = 16
 _HANGS_S = 120  # a round that takes longer is counted as hanging
 
 Task = Callable[[], None]
-Scenario = Callable[[random.Random], Iterator[list[Task]]]  # yields tasks for the threads; then checks the outcome
 
 
 class Programs:
-    """Counts the compilations of a round by the names of the graphs."""
+    """The programs that XLA compiles during a round."""
 
     def __init__(self) -> None:
-        self.count: Counter[str] = Counter()
+        self._graphs = []
         self._built = executor.XlaProgram._built
 
     def __enter__(self) -> Programs:
-        count, built = self.count, self._built
+        graphs, built = self._graphs, self._built
 
-        def counted(program, *arguments):
-            count[program.graph.name] += 1
+        def noted(program, *arguments):
+            graphs.append(program.graph)
             return built(program, *arguments)
 
-        executor.XlaProgram._built = counted
+        executor.XlaProgram._built = noted
         return self
 
     def __exit__(self, *_):
         executor.XlaProgram._built = self._built
+
+    def of_function(self, name: str) -> Counter[str]:
+        """Returns how many programs of a function were compiled, by the names of their graphs."""
+        return Counter(graph.name for graph in self._graphs if graph.name.startswith(name))
+
+    def of_model(self, model: tf.keras.Model) -> Counter[str]:
+        """Returns how many programs were compiled that read the first weight of a model."""
+        weight = model.weights[0].value
+        return Counter(graph.name for graph in self._graphs if any(v is weight for v, _ in graph.variables))
 
 
 def expect(condition, message):
@@ -66,7 +74,7 @@ def close(x, y):
     np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6)
 
 
-def signatures(chance):
+def signatures(chance, programs):
     """Functions with several signatures: each is traced and compiled once, whether a tape records calls or not."""
     jit_compile = chance.choice([None, None, True])
     by_default = jit_compile is None and chance.random() < 0.3
@@ -93,19 +101,17 @@ def signatures(chance):
         if recorded:
             close(tape.gradient(y, v), 2 * (np.tanh(x) + x * (1 - np.tanh(x) ** 2)))
 
-    with Programs() as programs:
-        tasks = [lambda n=n, r=r: call(n, r) for n in sizes for r in (False, True)]
-        tasks.append(lambda: f.get_concrete_function(tf.TensorSpec([sizes[0]], tf.float32)))
-        yield tasks
+    tasks = [lambda n=n, r=r: call(n, r) for n in sizes for r in (False, True)]
+    yield [*tasks, lambda: f.get_concrete_function(tf.TensorSpec([sizes[0]], tf.float32))]
     expect(traces == {(n,): 1 for n in sizes}, f"traces {traces}")
-    compiled = {kind: count for kind, count in programs.count.items() if kind.startswith(name)}
+    compiled = programs.of_function(name)
     number = sum(compiled.values())
     most = 6 if jit_compile or by_default else 0  # per size: what runs without a tape, and the two programs under one
     # By default, a thread that finds another one compiling leaves its own program to a later call.
     expect(number == most or (by_default and 0 < number < most), f"compilations {compiled}, not {most}")
 
 
-def counting(chance):
+def counting(chance, programs):
     """Variables that are updated eagerly, in functions and in compiled functions: no update is lost."""
     eager, traced, compiled = (tf.Variable(0.0) for _ in range(3))
     row = tf.Variable(tf.zeros([4]))
@@ -127,7 +133,7 @@ def counting(chance):
     expect(row.numpy()[0] == repeats * THREADS, f"{row.numpy()} of {repeats * THREADS} updates")
 
 
-def creating(chance):
+def creating(chance, programs):
     """Functions and methods that create a variable in their first call: they create one."""
 
     class Module(tf.Module):
@@ -154,7 +160,7 @@ def creating(chance):
     expect(Module.double.__get__(module).experimental_get_tracing_count() == len(sizes), "traces of a method")
 
 
-def retracing(chance):
+def retracing(chance, programs):
     """Functions that are specialized for values, relax their shapes, or take Python values."""
     by_value = tf.function(lambda n: tf.reduce_sum(tf.range(n)))
     traces = []
@@ -176,7 +182,7 @@ def retracing(chance):
     expect(fixed.experimental_get_tracing_count() == 1, "traces of an open signature")
 
 
-def recursive(chance):
+def recursive(chance, programs):
     """Functions that call each other in opposite orders, and one that fails in its first call."""
     failures = iter([ValueError("once")])
 
@@ -209,7 +215,7 @@ def recursive(chance):
     expect(len(failed) == 1, f"{len(failed)} failures")
 
 
-def drawing(chance):
+def drawing(chance, programs):
     """Generators and functions that draw: no two threads get the same numbers."""
     generator, drawn = tf.random.Generator.from_seed(chance.randrange(1000)), []
     f = tf.function(lambda: generator.uniform([2], dtype=tf.float64), jit_compile=chance.random() < 0.2)
@@ -241,7 +247,7 @@ def network(chance, jit_compile):
     return model
 
 
-def predicting(chance):
+def predicting(chance, programs):
     """Keras models that are built, traced and compiled by whichever thread comes first."""
     jit_compile = chance.choice([False, "auto", "auto", True])
     model = network(chance, jit_compile)
@@ -250,13 +256,12 @@ def predicting(chance):
     x = np.random.default_rng(0).normal(size=(6, 3)).astype("float32")
     y = x.sum(1, keepdims=True)
     predictions, losses = [], []
-    with Programs() as programs:
-        yield [
-            lambda: predictions.append(model.predict(x, verbose=0)),
-            lambda: predictions.append(model.predict_on_batch(x)),
-            lambda: predictions.append(np.asarray(model(x))),
-            lambda: losses.append(model.evaluate(x, y, verbose=0)),
-        ]
+    yield [
+        lambda: predictions.append(model.predict(x, verbose=0)),
+        lambda: predictions.append(model.predict_on_batch(x)),
+        lambda: predictions.append(np.asarray(model(x))),
+        lambda: losses.append(model.evaluate(x, y, verbose=0)),
+    ]
     expect(len(model.weights) == 8, f"{len(model.weights)} weights")
     for outputs in predictions:
         close(outputs, np.asarray(model(x)))
@@ -264,11 +269,11 @@ def predicting(chance):
     for loss in losses:
         close(loss, [np.mean(error**2), np.mean(np.abs(error))])
     wanted = {"predict_step": 1, "test_step": 1} if model.jit_compile is True else {}
-    compiled = {name: count for name, count in programs.count.items() if name in ("predict_step", "test_step")}
+    compiled = programs.of_model(model)
     expect(compiled == wanted, f"compilations {compiled}, not {wanted}")
 
 
-def serving(chance):
+def serving(chance, programs):
     """Models for which XLA is the choice of `jit_compile="auto"`: in advance, or in a call of many batches."""
     model = network(chance, "auto")
     x = np.random.default_rng(0).normal(size=(4 * 34, 3)).astype("float32")
@@ -279,15 +284,14 @@ def serving(chance):
 
     short = lambda: predictions.append((model.predict_on_batch(x[:4]), 4))  # noqa: E731
     long = lambda: predictions.append((model.predict(x, batch_size=4, verbose=0), len(x)))  # noqa: E731
-    with Programs() as programs:
-        yield [short, chance.choice([warm_up, long]), short]
-    compiled = programs.count["predict_step"]
-    expect(compiled <= 1, f"{compiled} compilations")
+    yield [short, chance.choice([warm_up, long]), short]
+    compiled = programs.of_model(model)
+    expect(compiled == {"predict_step": 1}, f"compilations {compiled}")
     for outputs, count in predictions:
         close(outputs, np.asarray(model(x[:count])))
 
 
-def training(chance):
+def training(chance, programs):
     """Steps of one Keras model in all threads: the optimizer counts each of them."""
     model = network(chance, chance.choice([False, "auto"]))
     x = np.random.default_rng(0).normal(size=(6, 3)).astype("float32")
@@ -297,19 +301,33 @@ def training(chance):
     expect(np.isfinite(model.predict_on_batch(x)).all(), "weights")
 
 
-SCENARIOS = (signatures, counting, creating, retracing, recursive, drawing, predicting, serving, training)
+# A scenario yields tasks for the threads, then checks the outcome.
+SCENARIOS: tuple[Callable[[random.Random, Programs], Iterator[list[Task]]], ...] = (
+    signatures, counting, creating, retracing, recursive, drawing, predicting, serving, training,
+)  # fmt: skip
 
 
 def run_round(seed: int, names: list[str] | None = None) -> list[str]:
     """Runs some scenarios together in all threads; returns what went wrong."""
     chance = random.Random(seed)
+    named = [scenario for scenario in SCENARIOS if scenario.__name__ in (names or ())]
+    chosen = named or chance.sample(SCENARIOS, 3)
     jit_policy.settings.autoclustering = None
-    chosen = chance.sample(SCENARIOS, 3)
-    if names:
-        chosen = [scenario for scenario in SCENARIOS if scenario.__name__ in names]
-    running = [(scenario.__name__, scenario(random.Random(f"{seed} {scenario.__name__}"))) for scenario in chosen]
-    tasks = [(name, task) for name, steps in running for task in next(steps)]
     sys.setswitchinterval(chance.choice([0.005, 0.0005, 0.00005]))
+    with Programs() as programs:
+        running = [(s.__name__, s(random.Random(f"{seed} {s.__name__}"), programs)) for s in chosen]
+        tasks = [(name, task) for name, steps in running for task in next(steps)]
+        problems = _run_in_threads(seed, tasks)
+        for name, steps in running:
+            try:
+                next(steps, None)
+            except AssertionError:
+                problems.append(f"{name}: {traceback.format_exc()}")
+    return problems
+
+
+def _run_in_threads(seed: int, tasks: list[tuple[str, Task]]) -> list[str]:
+    """Runs all tasks in each thread, in an order of its own; returns the errors."""
     start, problems = threading.Barrier(THREADS), []
 
     def work(number):
@@ -327,11 +345,6 @@ def run_round(seed: int, names: list[str] | None = None) -> list[str]:
         thread.start()
     for thread in threads:
         thread.join()
-    for name, steps in running:
-        try:
-            next(steps, None)
-        except AssertionError:
-            problems.append(f"{name}: {traceback.format_exc()}")
     return problems
 
 
