@@ -101,6 +101,16 @@ def leave_to_parent(file: BinaryIO) -> None:
         os.close(null)
 
 
+def _fork_safe(lock: Any) -> Any:
+    _locks.add(lock)
+    return _perhaps_slow(lock)
+
+
+def _perhaps_slow(lock: Any) -> Any:
+    """Returns the lock itself, or in the test mode one that acquires and releases it slowly."""
+    return _SlowLock(lock) if _MAX_DELAY_S else lock
+
+
 def fork_safe_lock() -> Any:
     """Returns a new lock."""
     return _fork_safe(threading.Lock())
@@ -111,15 +121,9 @@ def fork_safe_rlock() -> Any:
     return _fork_safe(threading.RLock())
 
 
-def _fork_safe(lock: Any) -> Any:
-    _locks.add(lock)
-    return _SlowLock(lock) if _MAX_DELAY_S else lock
-
-
 def fork_safe_condition() -> threading.Condition:
     """Returns a new condition with a reentrant lock; in the child, no thread waits for it."""
-    lock: Any = threading.RLock()
-    condition = threading.Condition(_SlowLock(lock) if _MAX_DELAY_S else lock)
+    condition = threading.Condition(_perhaps_slow(threading.RLock()))
     _locks.add(condition)
     return condition
 
