@@ -26,6 +26,8 @@ import numpy as np
 import gradtape as tf
 from gradtape.graph.executors.xla import executor
 from gradtape.graph.function import jit_policy
+from gradtape.graph.function.trace_cache import TraceCache
+from gradtape.graph.ir.graph import Graph
 
 THREADS = 16
 _HANGS_S = 120  # a round that takes longer is counted as hanging
@@ -33,34 +35,43 @@ _HANGS_S = 120  # a round that takes longer is counted as hanging
 Task = Callable[[], None]
 
 
-class Programs:
-    """The programs that XLA compiles during a round."""
+class Graphs:
+    """The graphs that are traced, and those that XLA compiles, during a round."""
 
     def __init__(self) -> None:
-        self._graphs = []
-        self._built = executor.XlaProgram._built
+        self.traced: list[Graph] = []
+        self.compiled: list[Graph] = []
+        self._originals = TraceCache.traced, executor.XlaProgram._built
 
-    def __enter__(self) -> Programs:
-        graphs, built = self._graphs, self._built
+    def __enter__(self) -> Graphs:
+        traced, built = self._originals
 
-        def noted(program, *arguments):
-            graphs.append(program.graph)
+        def trace(cache, *arguments):
+            result = traced(cache, *arguments)
+            self.traced.append(result[0].graph)
+            return result
+
+        def build(program, *arguments):
+            self.compiled.append(program.graph)
             return built(program, *arguments)
 
-        executor.XlaProgram._built = noted
+        TraceCache.traced, executor.XlaProgram._built = trace, build
         return self
 
     def __exit__(self, *_):
-        executor.XlaProgram._built = self._built
+        TraceCache.traced, executor.XlaProgram._built = self._originals
 
-    def of_function(self, name: str) -> Counter[str]:
-        """Returns how many programs of a function were compiled, by the names of their graphs."""
-        return Counter(graph.name for graph in self._graphs if graph.name.startswith(name))
 
-    def of_model(self, model: tf.keras.Model) -> Counter[str]:
-        """Returns how many programs were compiled that read the first weight of a model."""
-        weight = model.weights[0].value
-        return Counter(graph.name for graph in self._graphs if any(v is weight for v, _ in graph.variables))
+def of_function(graphs: list[Graph], name: str) -> Counter[str]:
+    """Counts the graphs of a function and of its derivatives by their names."""
+    return Counter(graph.name for graph in graphs if graph.name.startswith(name))
+
+
+def of_model(graphs: list[Graph], model: tf.keras.Model) -> Counter[str]:
+    """Counts the graphs that read the first weight of a model by their names."""
+    weight = model.weights[0].value
+    names = [graph.name for graph in graphs if any(variable is weight for variable, _ in graph.variables)]
+    return Counter(name.rpartition(".")[2] for name in names)
 
 
 def expect(condition, message):
@@ -74,7 +85,7 @@ def close(x, y):
     np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6)
 
 
-def signatures(chance, programs):
+def signatures(chance, graphs):
     """Functions with several signatures: each is traced and compiled once, whether a tape records calls or not."""
     jit_compile = chance.choice([None, None, True])
     by_default = jit_compile is None and chance.random() < 0.3
@@ -88,7 +99,7 @@ def signatures(chance, programs):
     name = f"signatures_{chance.randrange(10**9)}"
     body.__name__ = name
     f = tf.function(body, jit_compile=jit_compile)
-    sizes = (2, 3)
+    sizes = (2, 3) if jit_compile or by_default else range(2, 10)
 
     def call(n, recorded):
         x = np.linspace(-1, 1, n).astype("float32")
@@ -104,14 +115,14 @@ def signatures(chance, programs):
     tasks = [lambda n=n, r=r: call(n, r) for n in sizes for r in (False, True)]
     yield [*tasks, lambda: f.get_concrete_function(tf.TensorSpec([sizes[0]], tf.float32))]
     expect(traces == {(n,): 1 for n in sizes}, f"traces {traces}")
-    compiled = programs.of_function(name)
+    compiled = of_function(graphs.compiled, name)
     number = sum(compiled.values())
     most = 6 if jit_compile or by_default else 0  # per size: what runs without a tape, and the two programs under one
     # By default, a thread that finds another one compiling leaves its own program to a later call.
     expect(number == most or (by_default and 0 < number < most), f"compilations {compiled}, not {most}")
 
 
-def counting(chance, programs):
+def counting(chance, graphs):
     """Variables that are updated eagerly, in functions and in compiled functions: no update is lost."""
     eager, traced, compiled = (tf.Variable(0.0) for _ in range(3))
     row = tf.Variable(tf.zeros([4]))
@@ -133,7 +144,7 @@ def counting(chance, programs):
     expect(row.numpy()[0] == repeats * THREADS, f"{row.numpy()} of {repeats * THREADS} updates")
 
 
-def creating(chance, programs):
+def creating(chance, graphs):
     """Functions and methods that create a variable in their first call: they create one."""
 
     class Module(tf.Module):
@@ -160,7 +171,7 @@ def creating(chance, programs):
     expect(Module.double.__get__(module).experimental_get_tracing_count() == len(sizes), "traces of a method")
 
 
-def retracing(chance, programs):
+def retracing(chance, graphs):
     """Functions that are specialized for values, relax their shapes, or take Python values."""
     by_value = tf.function(lambda n: tf.reduce_sum(tf.range(n)))
     traces = []
@@ -182,7 +193,7 @@ def retracing(chance, programs):
     expect(fixed.experimental_get_tracing_count() == 1, "traces of an open signature")
 
 
-def recursive(chance, programs):
+def recursive(chance, graphs):
     """Functions that call each other in opposite orders, and one that fails in its first call."""
     failures = iter([ValueError("once")])
 
@@ -215,7 +226,7 @@ def recursive(chance, programs):
     expect(len(failed) == 1, f"{len(failed)} failures")
 
 
-def drawing(chance, programs):
+def drawing(chance, graphs):
     """Generators and functions that draw: no two threads get the same numbers."""
     generator, drawn = tf.random.Generator.from_seed(chance.randrange(1000)), []
     f = tf.function(lambda: generator.uniform([2], dtype=tf.float64), jit_compile=chance.random() < 0.2)
@@ -247,7 +258,7 @@ def network(chance, jit_compile):
     return model
 
 
-def predicting(chance, programs):
+def predicting(chance, graphs):
     """Keras models that are built, traced and compiled by whichever thread comes first."""
     jit_compile = chance.choice([False, "auto", "auto", True])
     model = network(chance, jit_compile)
@@ -255,7 +266,7 @@ def predicting(chance, programs):
         model.compile("sgd", "mse", metrics=["mae"], jit_compile=False)
     x = np.random.default_rng(0).normal(size=(6, 3)).astype("float32")
     y = x.sum(1, keepdims=True)
-    predictions, losses = [], []
+    was_built, predictions, losses = model.built, [], []
     yield [
         lambda: predictions.append(model.predict(x, verbose=0)),
         lambda: predictions.append(model.predict_on_batch(x)),
@@ -269,11 +280,13 @@ def predicting(chance, programs):
     for loss in losses:
         close(loss, [np.mean(error**2), np.mean(np.abs(error))])
     wanted = {"predict_step": 1, "test_step": 1} if model.jit_compile is True else {}
-    compiled = programs.of_model(model)
+    compiled = of_model(graphs.compiled, model)
     expect(compiled == wanted, f"compilations {compiled}, not {wanted}")
+    traced = of_model(graphs.traced, model)  # a trace that creates variables, of layers or metrics, is repeated
+    expect(traced["predict_step"] <= 1 + (not was_built) and traced["test_step"] <= 2, f"traces {traced}")
 
 
-def serving(chance, programs):
+def serving(chance, graphs):
     """Models for which XLA is the choice of `jit_compile="auto"`: in advance, or in a call of many batches."""
     model = network(chance, "auto")
     x = np.random.default_rng(0).normal(size=(4 * 34, 3)).astype("float32")
@@ -285,13 +298,13 @@ def serving(chance, programs):
     short = lambda: predictions.append((model.predict_on_batch(x[:4]), 4))  # noqa: E731
     long = lambda: predictions.append((model.predict(x, batch_size=4, verbose=0), len(x)))  # noqa: E731
     yield [short, chance.choice([warm_up, long]), short]
-    compiled = programs.of_model(model)
+    compiled = of_model(graphs.compiled, model)
     expect(compiled == {"predict_step": 1}, f"compilations {compiled}")
     for outputs, count in predictions:
         close(outputs, np.asarray(model(x[:count])))
 
 
-def training(chance, programs):
+def training(chance, graphs):
     """Steps of one Keras model in all threads: the optimizer counts each of them."""
     model = network(chance, chance.choice([False, "auto"]))
     x = np.random.default_rng(0).normal(size=(6, 3)).astype("float32")
@@ -302,7 +315,7 @@ def training(chance, programs):
 
 
 # A scenario yields tasks for the threads, then checks the outcome.
-SCENARIOS: tuple[Callable[[random.Random, Programs], Iterator[list[Task]]], ...] = (
+SCENARIOS: tuple[Callable[[random.Random, Graphs], Iterator[list[Task]]], ...] = (
     signatures, counting, creating, retracing, recursive, drawing, predicting, serving, training,
 )  # fmt: skip
 
@@ -314,8 +327,8 @@ def run_round(seed: int, names: list[str] | None = None) -> list[str]:
     chosen = named or chance.sample(SCENARIOS, 3)
     jit_policy.settings.autoclustering = None
     sys.setswitchinterval(chance.choice([0.005, 0.0005, 0.00005]))
-    with Programs() as programs:
-        running = [(s.__name__, s(random.Random(f"{seed} {s.__name__}"), programs)) for s in chosen]
+    with Graphs() as graphs:
+        running = [(s.__name__, s(random.Random(f"{seed} {s.__name__}"), graphs)) for s in chosen]
         tasks = [(name, task) for name, steps in running for task in next(steps)]
         problems = _run_in_threads(seed, tasks)
         for name, steps in running:
