@@ -153,7 +153,7 @@ class Trainer(base_trainer.Trainer):
                 logs = compiled(as_batch(batch))
             return logs
 
-        return _with_warm_up(function, compiled)
+        return self._with_warm_up(function, compiled)
 
     def _prediction(self) -> Callable[[Any], Any]:
         """Returns a function from a list of batches to the outputs for all of them."""
@@ -166,7 +166,23 @@ class Trainer(base_trainer.Trainer):
             outputs = [compiled(as_batch(inputs(batch))) for batch in batches]
             return outputs[0] if len(outputs) == 1 else tree.map_structure(lambda *y: tf.concat(y, 0), *outputs)
 
-        return _with_warm_up(function, compiled)
+        return self._with_warm_up(function, compiled)
+
+    def _with_warm_up(self, function: Any, step: Any) -> Any:
+        """Gives `function` the method `get_concrete_function` if it runs a traced step, not split among replicas.
+
+        The method takes what a batch consists of, as tensors, arrays or specs: the inputs, then the targets and the
+        weights if the step takes them. It traces the step for the shapes, and compiles it if XLA is to run it, without
+        running it.
+        """
+
+        def get_concrete_function(*batch: Any) -> Any:
+            data = data_adapter_utils.pack_x_y_sample_weight(*tree.map_structure(_example, batch))
+            return step.get_concrete_function(_as_tensors(data))
+
+        if hasattr(step, "get_concrete_function") and self._distribute_strategy is None:
+            function.get_concrete_function = get_concrete_function
+        return function
 
     def _batches(self) -> Callable[[Any], Any]:
         """Returns the conversion of a batch: split among replicas, or assembled from the parts of several processes."""
@@ -485,22 +501,6 @@ def _inputs(data: Any) -> Any:
 
 def _unchanged(data: Any) -> Any:
     return data
-
-
-def _with_warm_up(function: Any, step: Any) -> Any:
-    """Gives `function` the method `get_concrete_function` if it runs a traced step.
-
-    The method takes what a batch consists of, as tensors, arrays or specs: the inputs, then the targets and the weights
-    if the step takes them. It traces the step for the shapes, and compiles it if XLA is to run it, without running it.
-    """
-
-    def get_concrete_function(*batch: Any) -> Any:
-        data = data_adapter_utils.pack_x_y_sample_weight(*tree.map_structure(_example, batch))
-        return step.get_concrete_function(_as_tensors(data))
-
-    if hasattr(step, "get_concrete_function"):
-        function.get_concrete_function = get_concrete_function
-    return function
 
 
 def _example(x: Any) -> Any:
