@@ -4,6 +4,7 @@ import copy
 import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -156,6 +157,22 @@ def test_get_concrete_function_compiles_and_does_not_run(by_default, compilation
     assert dict(compilations) == {"f": 1} and float(calls) == 2.0
     f(tf.ones([4]))
     assert dict(compilations) == {"f": 2} and f.experimental_get_tracing_count() == 2
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to threads")
+def test_an_interrupt_while_waiting_for_a_compilation_ends_the_wait_only(slow_compilation):
+    began, may_end = slow_compilation
+    f = tf.function(lambda x: x * 3.0, jit_compile=True)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(f, tf.constant(1.0))
+        assert began.wait(60)
+        waiting = threading.main_thread().ident
+        pool.submit(lambda: (time.sleep(0.2), signal.pthread_kill(waiting, signal.SIGINT)))
+        with pytest.raises(KeyboardInterrupt):
+            f(tf.constant(1.0))
+        assert not first.done()
+        may_end.set()
+        assert float(first.result(30)) == float(f(tf.constant(1.0))) == 3.0
 
 
 def network(jit_compile, has_input=True):
