@@ -15,7 +15,7 @@ from gradtape.api.names import NAMES
 from gradtape.api.namespace import KERAS, OWN, resolve, spaces
 
 THEIRS = set((Path(__file__).parent / "data" / "tensorflow_public_names.txt").read_text().split())
-ADDED = {"load_tape", "memory_budget", "numpy_on_tape", *OWN}
+ADDED = {"load_tape", "memory_budget", "numpy_on_tape", "reseed_after_fork", *OWN}
 ADDED_TO = {
     "config": {"enable_repeated_row_sums", "repeated_row_sums_enabled"},
     "distribute": set(  # Horovod's functions

@@ -43,3 +43,49 @@ def test_children_that_wait_are_found():
     assert hanging == {("waiting", True, "idle"), ("waiting", True, "holds locks")} | {
         ("unsafe_lock", used, "holds locks") for used in (False, True)
     }
+
+
+def test_children_draw_other_numbers_on_request():
+    """Without the request, children repeat their parent's numbers, as in TensorFlow."""
+    code = """
+import os, sys, gradtape as tf
+tf.random.set_seed(1)
+generator, step = tf.random.Generator.from_seed(2), tf.function(lambda: tf.random.normal([]))
+step()
+tf.random.set_global_generator(tf.random.Generator.from_seed(3))
+seeds = tf.Variable([4, 0])
+if "keras" in sys.argv:
+    seeds = tf.keras.random.SeedGenerator(4).state
+def draws():
+    normal, own = tf.random.normal([]), tf.random.normal([], seed=1)
+    shared = tf.random.get_global_generator()
+    return *map(float, (normal, own, generator.normal([]), step(), shared.normal([]))), int(seeds[0])
+def fork():
+    sys.stdout.flush()
+    return os.fork() or print(*draws())
+def family():
+    for _ in range(2):
+        child = fork()
+        if not child:
+            fork() or sys.exit()
+            os.wait()
+            sys.exit()
+        os.wait()
+if "reseed" in sys.argv:
+    tf.reseed_after_fork()
+family()
+print(*draws())
+"""
+
+    def numbers(*arguments):
+        command = [sys.executable, "-W", "ignore", "-c", code, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        return [line.split() for line in done.stdout.splitlines()]
+
+    first, child, second, _, parent = numbers()
+    assert first == second == parent and len({*first, *child}) == len(first) + len(child) - 1
+    reseeded = numbers("reseed", "keras")
+    assert reseeded == numbers("reseed", "keras")
+    for kind in zip(*reseeded, strict=True):
+        assert len(set(kind)) == 5
+    assert reseeded[-1] == parent

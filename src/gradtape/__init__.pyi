@@ -319,6 +319,9 @@ from gradtape.api.ragged.values import (
 from gradtape.api.random.permutations import (
     random_index_shuffle as random_index_shuffle,
 )
+from gradtape.api.random.reseeding import (
+    reseed_after_fork as reseed_after_fork,
+)
 from gradtape.api.runtime.devices import (
     DeviceSpec as DeviceSpec,
     device as device,

@@ -18,7 +18,7 @@ from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...engine.run.randomness import BLOCKS_PER_NUMBER, State, next_seed, state
+from ...engine.run.randomness import BLOCKS_PER_NUMBER, State, next_seed, register_key, state
 from ...state.storage import updating
 from ...state.variable import Variable
 from . import distributions
@@ -72,12 +72,11 @@ class Generator(Owner):
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise AssertionError("give either copy_from, or state and alg")
-            self._alg = copy_from.algorithm
-            self._state_var = Variable(copy_from.state.numpy(), trainable=False, dtype=dtypes.int64, name="StateVar")
-            return
-        if state is None or alg is None:
+            self._alg, state = copy_from.algorithm, copy_from.state.numpy()
+        elif state is None or alg is None:
             raise AssertionError("a generator needs copy_from, or state and alg. See tf.random.Generator.from_seed")
-        self._alg = algorithm_number(alg)
+        else:
+            self._alg = algorithm_number(alg)
         if isinstance(state, Variable):
             self._check(state.dims)
             self._state_var = state
@@ -85,6 +84,7 @@ class Generator(Owner):
             value = _as_signed(state)
             self._check(value.shape)
             self._state_var = Variable(value, trainable=False, dtype=dtypes.int64, name="StateVar")
+        register_key(self._state_var, -1)
 
     @classmethod
     def from_state(cls, state: TensorLike, alg: Any) -> Generator:

@@ -12,12 +12,14 @@ replayed to repeat it with the same random numbers:
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakSet, ref
 
 import numpy as np
 
@@ -63,6 +65,7 @@ class Streams:
     """A set of streams, one for each kind of draw and seed, like the state of TensorFlow's cached kernels."""
 
     def __init__(self, seed: int | None = None) -> None:
+        self.default_seed = _DEFAULT_SEED  # in place of a global seed, for ops with a seed
         self.lock = fork_safe_lock()
         self.reset(seed)
 
@@ -118,7 +121,7 @@ def _pair(seed: int | None, op_seed: int | SeedPair) -> tuple[int, int]:
     """Returns the key and the high half of the counter for a global seed and an op seed."""
     if isinstance(op_seed, SeedPair):
         return op_seed
-    first = _DEFAULT_SEED if seed is None else seed % _MAXINT32
+    first = _streams.default_seed if seed is None else seed % _MAXINT32
     second = op_seed % _MAXINT32
     return (first, _MAXINT32) if first == second == 0 else (first, second)
 
@@ -143,6 +146,8 @@ class GraphStreams(Streams):
 
 
 _streams = Streams()  # shared by the process
+_streams_of_functions: WeakSet[Stream] = WeakSet()
+_key_variables: dict[int, tuple[ref[Any], int]] = {}  # by `id`: variables that hold a key, and its index
 
 
 class Stream:
@@ -155,6 +160,7 @@ class Stream:
         self.seeds = first, second
         self._epoch = _streams.epoch
         self._position = 0
+        _streams_of_functions.add(self)
 
     def take(self, blocks: int) -> State:
         """Returns the next state and advances the stream by `blocks`."""
@@ -199,6 +205,34 @@ class Draw:
 def set_global_seed(seed: int | None) -> None:
     """Sets the global seed, which restarts all streams."""
     _streams.reset(seed)
+
+
+def register_key(variable: Any, index: int) -> None:
+    """Notes that the element `index` of a vector is the key of a stream, for `reseed`."""
+    at = id(variable)
+    _key_variables[at] = ref(variable, lambda _: _key_variables.pop(at, None)), index
+
+
+def reseed(number: int) -> None:
+    """Replaces the keys of all streams by functions of the keys and a number."""
+    for stream in list(_streams_of_functions):
+        first, second = stream.seeds
+        stream.seeds = _mixed(first, number), second
+    _streams.default_seed = _mixed(_streams.default_seed, number)
+    set_global_seed(None if _streams.seed is None else _mixed(_streams.seed, number))
+    with dispatch.traced_by(None), dispatch.recorded_by(()):
+        for reference, index in list(_key_variables.values()):
+            variable = reference()
+            if variable is not None:
+                values = variable.numpy().copy()
+                values[index] = _mixed(int(values[index]), number) & np.iinfo(values.dtype).max
+                variable.assign(values)
+
+
+def _mixed(key: int, number: int) -> int:
+    """Returns 63 bits that depend on a key and a number."""
+    digest = hashlib.blake2b(f"{key} {number}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
 
 
 def global_seed() -> int | None:

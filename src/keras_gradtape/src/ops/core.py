@@ -23,7 +23,7 @@ from gradtape.core.shapes import TensorShape
 from gradtape.core.tensor import constant
 from gradtape.engine.run import dispatch
 from gradtape.engine.run.convert import own_read, readable, register, to_tensor
-from gradtape.engine.run.randomness import Streams, drawing_from
+from gradtape.engine.run.randomness import Streams, drawing_from, register_key
 from gradtape.graph.trace.traced import TracedTensor
 
 from .. import distribution, replicas
@@ -64,6 +64,8 @@ class Variable(KerasVariable):
         with tf.init_scope():
             options = replicas.options_of(self)
             self._value = tf.Variable(value, trainable=self._trainable, name=self._path, **options)
+        if self._name == "seed_generator_state":
+            register_key(self._value, 0)
         if trace is not None:
             trace.made(self._value)  # code that tests whether it is built, such as `scale_loss`, is retraced as built
         if self._shape is None:
