@@ -12,6 +12,8 @@ from pathlib import Path
 import fork_cases
 import pytest
 
+import gradtape as tf
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 CASES = Path(__file__).parent / "fork_cases.py"
 
@@ -89,3 +91,38 @@ print(*draws())
     for kind in zip(*reseeded, strict=True):
         assert len(set(kind)) == 5
     assert reseeded[-1] == parent
+
+
+@pytest.mark.parametrize("starts_xla", [False, True])
+def test_children_that_exit_leave_files_and_xla_to_their_parent(tmp_path, starts_xla):
+    """The child runs to the end of its program; what the parent has written, and not yet flushed, is there once."""
+    if starts_xla:
+        pytest.importorskip("jax")
+    code = f"""
+import os, sys, gradtape as tf
+invert = tf.function(lambda x: tf.linalg.inv(x), jit_compile={starts_xla})
+invert(tf.eye(3))
+writer = tf.io.TFRecordWriter("a.tfrecord", "GZIP")
+writer.write(b"1")
+log = tf.compat.v1.summary.FileWriter("logs")
+log.add_summary(tf.compat.v1.Summary(), 1)
+elements = iter(tf.data.Dataset.range(3).cache("cache"))
+next(elements)
+child = os.fork()
+if not child:
+    list(elements)
+    log.add_summary(tf.compat.v1.Summary(), 2)
+    sys.exit(3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+assert [int(x) for x in elements] == [1, 2]
+writer.write(b"2")
+writer.close()
+log.close()
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], cwd=tmp_path, timeout=120, check=True)
+    records = tf.data.TFRecordDataset(str(tmp_path / "a.tfrecord"), "GZIP")
+    assert [x.numpy() for x in records] == [b"1", b"2"]
+    assert [int(x) for x in tf.data.Dataset.range(9).cache(str(tmp_path / "cache"))] == [0, 1, 2]
+    events = [tf.data.TFRecordDataset(str(file)) for file in sorted((tmp_path / "logs").iterdir())]
+    steps = [[event.step for event in map(tf.compat.v1.Event.FromString, (x.numpy() for x in file))] for file in events]
+    assert steps == [[0, 1], [0, 2]]

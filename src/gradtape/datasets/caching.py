@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core import errors
-from ..core.locks import fork_safe_lock
+from ..core.locks import call_in_child
 from ..core.tensor import Tensor
 from ..state import archive
 from .calls import input_pass
@@ -66,7 +66,11 @@ class FileCache:
         self._make = make
         self._path = Path(f"{name}.npz")
         self._structure = structure
-        self._lock = fork_safe_lock()
+        self._writers: dict[str, object] = {}  # by path, the pass that writes the file, if there is one
+        call_in_child(self._forget_writers)
+
+    def _forget_writers(self) -> None:
+        self._writers.clear()
 
     def begin(self) -> Elements:
         """Starts a pass: over the file, or one that writes it."""
@@ -77,7 +81,8 @@ class FileCache:
         return next(itertools.islice(self._read(), index, None)) if self._path.exists() else element_at(index)
 
     def _written(self, begin: Callable[[], Elements]) -> Elements:
-        if not self._lock.acquire(blocking=False):
+        own = object()
+        if self._writers.setdefault(self._path.name, own) is not own:  # atomic
             yield from FailureIterator(begin())  # another pass is writing
             return
         try:
@@ -95,7 +100,7 @@ class FileCache:
                     yield element
                 writer.finish(count)
         finally:
-            self._lock.release()
+            self._writers.pop(self._path.name, None)
 
     def _read(self) -> Elements:
         with archive.ArchiveReader(self._path) as reader:

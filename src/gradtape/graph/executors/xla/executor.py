@@ -8,12 +8,15 @@ does not support, are host callbacks. JAX is imported on first use and the user'
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 import math
+import os
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from functools import cache, partial
 from importlib import import_module
-from os import getpid
 from typing import Any, NamedTuple
 
 from numpy import asarray
@@ -67,7 +70,20 @@ def check_jax() -> None:
 @cache
 def _process_of_xla() -> int:
     """Return the id of the process that started XLA: of this one, or of the one it was forked from."""
-    return getpid()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=_leave_xla_to_parent)
+    return os.getpid()
+
+
+def _leave_xla_to_parent() -> None:
+    """Keep what owns threads of XLA alive in a forked child: at the exit, it would wait for them, or crash.
+
+    JAX alone crashes so, and has no function for this. Where its private names change, children crash at their exit.
+    """
+    api, bridge, mlir = (sys.modules.get(f"jax._src.{name}") for name in ("api", "xla_bridge", "interpreters.mlir"))
+    atexit.unregister(getattr(api, "clean_up", None))  # type: ignore[arg-type]
+    for owner in (*getattr(bridge, "_backends", {}).values(), getattr(mlir, "global_thread_pool", None)):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(owner))
 
 
 def is_of_another_process() -> bool:
@@ -75,14 +91,14 @@ def is_of_another_process() -> bool:
 
     To be asked just before XLA runs: the first process that asks is XLA's.
     """
-    return _process_of_xla() != getpid()
+    return _process_of_xla() != os.getpid()
 
 
 def check_process() -> None:
     """Raise in a process forked after XLA started."""
     if is_of_another_process():
         raise RuntimeError(
-            f"XLA was started in process {_process_of_xla()}, from which this one, {getpid()}, was forked afterwards: "
+            f"XLA was started in process {_process_of_xla()}, from which this one, {os.getpid()}, was forked later: "
             "functions with jit_compile=True and strategies for several devices cannot run here. Start processes by "
             '"spawn" instead, as in multiprocessing.get_context("spawn"), or fork before the first of them runs'
         )
