@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,9 @@ import gradtape as tf
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 CASES = Path(__file__).parent / "fork_cases.py"
+PAGE = (Path(__file__).parent.parent / "docs/guides/processes.md").read_text()
+PROGRAM = r"^```py\n# (\w+\.py)\n(.*?)^```\n\n```console\n\$ python \1\n(.*?)^```"
+PROGRAMS = re.findall(PROGRAM, PAGE, re.DOTALL | re.MULTILINE)
 
 
 def children(group, **environment):
@@ -126,3 +130,12 @@ log.close()
     events = [tf.data.TFRecordDataset(str(file)) for file in sorted((tmp_path / "logs").iterdir())]
     steps = [[event.step for event in map(tf.compat.v1.Event.FromString, (x.numpy() for x in file))] for file in events]
     assert steps == [[0, 1], [0, 2]]
+
+
+@pytest.mark.parametrize(("name", "program", "output"), PROGRAMS, ids=[name for name, *_ in PROGRAMS])
+def test_the_programs_of_the_guide_print_what_it_says(tmp_path, name, program, output):
+    (tmp_path / name).write_text(program)
+    command = [sys.executable, "-W", "ignore", name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == output, done.stderr[-2000:]
+    assert len(PROGRAMS) == PAGE.count("```console")
