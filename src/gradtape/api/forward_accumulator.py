@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ..core import nest
 from ..core.tensor import Tensor, is_tensor_like
 from ..core.tracebacks import bounded
+from ..core.unpicklable import Unpicklable
 from ..engine.registry.batching import BatchedTensor
 from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @bounded
-class ForwardAccumulator(JvpAccumulator):
+class ForwardAccumulator(Unpicklable, JvpAccumulator):
     """Computes Jacobian-vector products ("JVP"s) using forward-mode autodiff, while the computation runs.
 
     >>> import gradtape as tf
@@ -33,6 +34,8 @@ class ForwardAccumulator(JvpAccumulator):
       primals: a tensor, a variable, or a nested structure of them, to watch.
       tangents: the directions: tensors with the structure, shapes and dtypes of `primals`.
     """
+
+    _instead = "its tangents belong to live tensors. Pickle the primals and the tangents"
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         super().__init__()

@@ -72,6 +72,9 @@ class FileCache:
     def _forget_writers(self) -> None:
         self._writers.clear()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FileCache, (self._make, str(self._path).removesuffix(".npz"), self._structure)
+
     def begin(self) -> Elements:
         """Starts a pass: over the file, or one that writes it."""
         return self._read() if self._path.exists() else raise_failures(self._written(input_pass(self._make)))

@@ -14,6 +14,7 @@ from ..core.composites import CompositeTensor
 from ..core.locks import call_in_child, fork_safe_rlock, is_held_elsewhere
 from ..core.tensor import Tensor
 from ..core.tracebacks import bounded, hide_frames
+from ..core.unpicklable import Unpicklable
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable
@@ -29,7 +30,7 @@ _END = object()
 
 
 @bounded
-class Iterator(Generic[T]):
+class Iterator(Unpicklable, Generic[T]):
     """One pass over a dataset: `next(iterator)` or `get_next()` returns the next element.
 
     Tapes do not record the computation of elements. A function that has the iterator as an argument is traced for the
@@ -45,6 +46,8 @@ class Iterator(Generic[T]):
     >>> bool(iterator.get_next_as_optional().has_value())
     False
     """
+
+    _instead = "pickle the dataset, or the function that creates it, and save the position by tf.train.Checkpoint"
 
     supplies_elements = True  # to functions that take it as an argument
 
@@ -167,6 +170,11 @@ class Optional(Generic[T]):
         """Creates an empty optional."""
         return Optional(_END, lambda: element_spec)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._value is _END:
+            return Optional.empty, (self.element_spec,)
+        return Optional.from_value, (self._value,)
+
     def has_value(self, name: str | None = None) -> Tensor:
         """Returns whether there is a value."""
         return to_tensor(self._value is not _END)
@@ -179,13 +187,15 @@ class Optional(Generic[T]):
 
 
 @bounded
-class NumpyIterator:
+class NumpyIterator(Unpicklable):
     """One pass over a dataset, with NumPy arrays as elements.
 
     >>> import gradtape as tf
     >>> list(tf.data.Dataset.range(3).as_numpy_iterator())
     [np.int64(0), np.int64(1), np.int64(2)]
     """
+
+    _instead = "pickle the dataset, or the function that creates it"
 
     def __init__(self, dataset: Any) -> None:
         self._iterator = Iterator(dataset)

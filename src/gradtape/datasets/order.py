@@ -31,6 +31,7 @@ class SeedGenerator:
     """
 
     def __init__(self, seeds: tuple[int, int] | None, again_each_time: bool) -> None:
+        self._again_each_time = again_each_time
         self._seeds = (secrets.randbits(64), secrets.randbits(64)) if seeds is None else seeds
         self._next_pair = count().__next__ if again_each_time else None  # atomic
         self._permutation: list[int] = []
@@ -42,6 +43,9 @@ class SeedGenerator:
         block, second = divmod(self._next_pair(), 2)  # of four words
         pair = islice(words_of(*self._seeds, block), 2 * second, 2 * second + 2)
         return words_of(*pair)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SeedGenerator, (self._seeds, self._again_each_time)  # passes over a copy start with the first stream
 
     def permutation(self, count: int) -> list[int]:
         """Returns the order of all elements for random access. As in TensorFlow, a fixed order uses only one seed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, Self, TypeVar, overload
 
@@ -73,6 +74,23 @@ class Pipeline(Generic[T]):
         self._opened: Call | None = None  # the function whose datasets are flattened
         self._reads_files = False  # whether it opens the files named by its input dataset
         self._rows: int | None = None  # the number of rows of all elements but the last, if known
+
+    def __copy__(self) -> Self:
+        return self  # which does not change
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the functions by value, which only cloudpickle does: those of a dataset are closures."""
+        try:
+            import cloudpickle
+        except ImportError:
+            raise TypeError(
+                "cannot pickle a dataset without the package cloudpickle, as its functions have no names: "
+                "pip install cloudpickle, or pickle the function that creates the dataset"
+            ) from None
+        return _unpickled, (type(self), cloudpickle.dumps(vars(self)))
 
     def _made_of(self: _Self, over: Sequence[Any], again: Callable[..., Any], rows: int | None = None) -> _Self:
         """Records the inputs of this dataset, for sharding between workers."""
@@ -330,6 +348,12 @@ class Pipeline(Generic[T]):
         found = self._derived("_OptionsDataset", lambda elements: elements, element_at=lambda at, index: at(index))
         found._options = self._options.merge(options)
         return found
+
+
+def _unpickled(kind: type[_Self], attributes: bytes) -> _Self:
+    dataset = kind.__new__(kind)
+    vars(dataset).update(pickle.loads(attributes))
+    return dataset
 
 
 def _first_specs(specs: Iterator[Any]) -> tuple[list[Any], Exception | None]:

@@ -29,6 +29,9 @@ class StrategyExtended:
         self._strategy = weakref.ref(container_strategy)
         self._created: weakref.WeakValueDictionary[int, Variable] = weakref.WeakValueDictionary()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._container_strategy(), "extended")
+
     def _container_strategy(self) -> Any:
         return self._strategy()
 

@@ -15,6 +15,7 @@ from ..core.composites import CompositeTensor
 from ..core.device_kinds import Device
 from ..core.errors import NotFoundError, OutOfRangeError, UnimplementedError
 from ..core.tensor import Tensor, wrap
+from ..core.unpicklable import Unpicklable
 from ..datasets.iterators import Iterator as DatasetIterator
 from ..datasets.iterators import Optional
 from ..datasets.options import AutoShardPolicy
@@ -133,7 +134,7 @@ class InputContext:
         return f"tf.distribute.InputContext(input pipeline id {self._number}, total: {self._pipelines})"
 
 
-class DistributedDataset(abc.ABC):
+class DistributedDataset(Unpicklable, abc.ABC):
     """A dataset whose elements have one component per replica. With a single replica it is the dataset itself.
 
     >>> import gradtape as tf
@@ -141,6 +142,8 @@ class DistributedDataset(abc.ABC):
     >>> isinstance(tf.distribute.get_strategy().experimental_distribute_dataset(dataset), tf.data.Dataset)
     True
     """
+
+    _instead = "pickle the dataset, and distribute it where it is loaded"
 
     @abc.abstractmethod
     def __iter__(self) -> Iterator[Any]:
@@ -156,13 +159,15 @@ class DistributedDataset(abc.ABC):
         """Folds the elements into a state."""
 
 
-class DistributedIterator(abc.ABC):
+class DistributedIterator(Unpicklable, abc.ABC):
     """An iterator over a distributed dataset.
 
     >>> import gradtape as tf
     >>> hasattr(tf.distribute.DistributedIterator, "get_next_as_optional")
     True
     """
+
+    _instead = "pickle the dataset, and distribute it where it is loaded"
 
     def __iter__(self) -> DistributedIterator:
         return self

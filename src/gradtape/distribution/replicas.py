@@ -10,6 +10,7 @@ from ..core import dtypes, nest
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..core.tracebacks import bounded
+from ..core.unpicklable import Unpicklable
 from ..engine.run.convert import to_tensor
 from ..engine.tape.custom import custom_call
 from .context import cross_replica_context, place
@@ -17,7 +18,7 @@ from .reductions import ReduceOp, as_reduce_op, copy_tensor, workers_of
 
 
 @bounded
-class ReplicaContext:
+class ReplicaContext(Unpicklable):
     """The context of a replica inside `Strategy.run`: its id, its device, and collectives with the other replicas.
 
     >>> import gradtape as tf
@@ -25,6 +26,8 @@ class ReplicaContext:
     >>> float(context.all_reduce("sum", 2.0)), context.num_replicas_in_sync
     (2.0, 1)
     """
+
+    _instead = "it is that of a replica that runs. Call tf.distribute.get_replica_context()"
 
     def __init__(self, strategy: Any, replica_id_in_sync_group: Any) -> None:
         self._strategy = strategy

@@ -40,6 +40,13 @@ class CriticalSection:
         self._name = name or "CriticalSection"
         self._lock = fork_safe_rlock() if shared_name is None else _shared.setdefault(shared_name, fork_safe_rlock())
 
+    def __copy__(self) -> CriticalSection:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        shared_name = next((name for name, lock in _shared.items() if lock is self._lock), None)
+        return CriticalSection, (self._name, shared_name)
+
     @property
     def name(self) -> str:
         """The name that was given."""

@@ -13,6 +13,7 @@ from ...core import errors
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
+from ...core.unpicklable import Unpicklable
 from ...datasets.order import SeedGenerator
 from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op
@@ -26,7 +27,7 @@ __all__ = ["FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "QueueBase", "Rando
 _numbers = itertools.count()
 
 
-class QueueBase:
+class QueueBase(Unpicklable):
     """The base class of queues. An element is one tensor or several components, which may have names.
 
     >>> import gradtape as tf
@@ -35,6 +36,8 @@ class QueueBase:
     >>> int(queue.dequeue()["id"]), queue.dequeue_many(2)["text"].numpy().tolist()
     (1, [b'b', b'c'])
     """
+
+    _instead = "pass the elements on, or use a multiprocessing.Queue between processes"
 
     def __init__(self, dtypes: Any, shapes: Any, names: Any, queue_ref: Any) -> None:
         for what, given in (("shapes", shapes), ("names", names)):

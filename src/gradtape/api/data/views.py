@@ -9,12 +9,13 @@ from typing import Any
 
 from ...checkpoints.files import nodes_of, open_checkpoint
 from ...checkpoints.object_graph import children, is_trackable
+from ...core.unpicklable import Unpicklable
 
 NAMESPACES = ("train",)
 __all__ = ["CheckpointView", "TrackableView"]
 
 
-class TrackableView:
+class TrackableView(Unpicklable):
     """The objects below an object that a checkpoint of it would contain.
 
     >>> import gradtape as tf
@@ -22,6 +23,8 @@ class TrackableView:
     >>> "weight" in tf.train.TrackableView(root).children(root)
     True
     """
+
+    _instead = "pickle its root, which it does not keep alive"
 
     def __init__(self, root: Any) -> None:
         self._root = root if isinstance(root, weakref.ref) else weakref.ref(root)

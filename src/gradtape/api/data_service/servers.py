@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ...core import errors
 from ...core.locks import fork_safe_condition
+from ...core.unpicklable import Unpicklable
 
 NAMESPACES = ("data.experimental.service",)
 __all__ = ["DispatchServer", "DispatcherConfig", "WorkerConfig", "WorkerServer"]
@@ -56,7 +57,7 @@ class WorkerConfig(NamedTuple):
     data_transfer_address: str | None = None
 
 
-class DispatchServer:
+class DispatchServer(Unpicklable):
     """Knows the workers, the registered datasets and the jobs that readers share.
 
     >>> import gradtape as tf
@@ -71,6 +72,8 @@ class DispatchServer:
       config: a `DispatcherConfig`.
       start: whether to start at once.
     """
+
+    _instead = "pickle its configuration, and create a server in each process"
 
     def __init__(self, config: DispatcherConfig | None = None, start: bool = True) -> None:
         config = config or DispatcherConfig()
@@ -165,7 +168,7 @@ def dispatcher_at(address: str) -> DispatchServer:
     return found
 
 
-class WorkerServer:
+class WorkerServer(Unpicklable):
     """Computes elements of datasets for a dispatcher of this process.
 
     >>> import gradtape as tf
@@ -178,6 +181,8 @@ class WorkerServer:
       config: a `WorkerConfig` with the address of the dispatcher.
       start: whether to start at once.
     """
+
+    _instead = "pickle its configuration, and create a server in each process"
 
     def __init__(self, config: WorkerConfig, start: bool = True) -> None:
         if config.dispatcher_address is None:

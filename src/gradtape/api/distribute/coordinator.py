@@ -10,6 +10,7 @@ from typing import Any
 from ...core import dtypes, errors, nest
 from ...core.locks import call_in_child
 from ...core.tensor import Tensor
+from ...core.unpicklable import Unpicklable
 from ...datasets.dataset import Dataset
 from ...distribution.input import DistributedDataset
 from ...engine.run.convert import to_tensor
@@ -23,7 +24,7 @@ __all__ = ["ClusterCoordinator", "PerWorkerValues", "RemoteValue", "experimental
 _CANCELLED = "The corresponding function is cancelled. Please reschedule the function."
 
 
-class RemoteValue:
+class RemoteValue(Unpicklable):
     """The result of a function that `ClusterCoordinator.schedule` was given, once it has run.
 
     >>> import gradtape as tf
@@ -32,6 +33,8 @@ class RemoteValue:
     >>> isinstance(result, tf.distribute.coordinator.RemoteValue), float(result.fetch())
     (True, 6.0)
     """
+
+    _instead = "the call runs in this process. Pickle the result of fetch()"
 
     def fetch(self) -> Any:
         """Waits for the result and returns it as NumPy arrays."""
@@ -81,7 +84,7 @@ class _Result(RemoteValue):
         return nest.map_structure(lambda x: x.numpy() if isinstance(x, Tensor) else x, self.get())
 
 
-class PerWorkerValues:
+class PerWorkerValues(Unpicklable):
     """A value for each worker; a function that is scheduled gets the one of its worker.
 
     >>> import gradtape as tf
@@ -90,6 +93,8 @@ class PerWorkerValues:
     >>> isinstance(values, tf.distribute.coordinator.PerWorkerValue)
     True
     """
+
+    _instead = "its values are those of this process's worker. Pickle the results of fetch()"
 
     def __init__(self, values: Any) -> None:
         for value in values:
@@ -230,7 +235,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-class ClusterCoordinator:
+class ClusterCoordinator(Unpicklable):
     """Schedules functions to run asynchronously. gradtape runs them on a thread of this process, in order.
 
     >>> import gradtape as tf
@@ -245,6 +250,8 @@ class ClusterCoordinator:
     Args:
       strategy: the strategy in whose scope the functions run. In TensorFlow it is a `ParameterServerStrategy`.
     """
+
+    _instead = "its threads belong to this process. Create one in each process"
 
     _strategy: Any
 

@@ -12,12 +12,13 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from html import escape
-from typing import Any
+from typing import Any, Self
 
 from ...core import devices, dtypes, nest
 from ...core.device_spec import DeviceSpec
 from ...core.extension_points import convert_function
 from ...core.tracebacks import bounded
+from ...core.unpicklable import Unpicklable
 from ...datasets.dataset import Dataset
 from ...distribution import collective_ops, sequential_runner, spmd
 from ...distribution.context import (
@@ -67,7 +68,7 @@ _MOST_STEPS = 64
 
 
 @bounded
-class Strategy:
+class Strategy(Unpicklable):
     """Distributes a computation over replicas. The default strategy has a single replica.
 
     >>> import gradtape as tf
@@ -76,6 +77,8 @@ class Strategy:
     >>> float(strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=0))
     6.0
     """
+
+    _instead = "its devices belong to this process. Create a strategy in each process"
 
     _device_names: Sequence[str] = (devices.HOST.name,)
     _mirrors = False  # whether its variables are mirrored, even with one replica
@@ -93,6 +96,12 @@ class Strategy:
         self._creator = creator_of(self)  # of variables, if there is one replica
         self._mesh: Any = None
         self._why_in_step = ""  # why replicas run in sequence, if they do
+
+    def __copy__(self) -> Self:
+        return self  # variables refer to it
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
 
     @property
     def extended(self) -> StrategyExtended:
@@ -403,6 +412,13 @@ class _DefaultStrategy(Strategy):
 
     def __init__(self) -> None:
         self._begin([devices.HOST.name])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _default_strategy, ()
+
+
+def _default_strategy() -> Strategy:
+    return _DEFAULT
 
 
 def canonical(names: Sequence[str] | None) -> list[str]:

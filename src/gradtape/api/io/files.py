@@ -142,6 +142,11 @@ class GFile:
     def __del__(self) -> None:
         self.close()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._file is not None:
+            raise TypeError(f"cannot pickle or copy an open file: pickle its name, {os.fsdecode(self._name)!r}")
+        return type(self), (self._name, self._mode)
+
 
 class FileStatistics(NamedTuple):
     """The result of `stat`: size in bytes, modification time in nanoseconds, and whether it is a folder."""

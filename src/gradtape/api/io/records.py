@@ -13,6 +13,7 @@ from ...core.locks import call_in_child, leave_to_parent
 from ...core.tensor import Tensor
 from ...core.tracebacks import bounded
 from ...core.type_hints import StringLike
+from ...core.unpicklable import Unpicklable
 from ...datasets.records import frame_record
 
 NAMESPACES = ("io",)
@@ -69,7 +70,7 @@ class TFRecordOptions:
 
 
 @bounded
-class TFRecordWriter:
+class TFRecordWriter(Unpicklable):
     """Writes records to a TFRecord file, which TensorFlow can read.
 
     >>> import gradtape as tf, tempfile, os
@@ -79,6 +80,8 @@ class TFRecordWriter:
     >>> os.path.getsize(path)
     24
     """
+
+    _instead = "write a file in each process"
 
     def __init__(self, path: Any, options: Any = None) -> None:
         given = options if isinstance(options, TFRecordOptions) else TFRecordOptions(compression_type=options)

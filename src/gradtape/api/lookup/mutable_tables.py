@@ -44,6 +44,15 @@ class _MutableTable(LookupTable):
         self._lock = fork_safe_rlock()
         self._as_variables: dict[str, Variable] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            rows = dict(self._contents())
+        return {**{name: value for name, value in vars(self).items() if name != "_lock"}, "_rows": rows}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = fork_safe_rlock()
+
     def _owned(self) -> dict[str, Variable]:
         """Returns the rows as two variables, for saving and restoring by a checkpoint.
 

@@ -48,10 +48,22 @@ class StaticHashTable(LookupTable):
                 f"Shapes {self._default.shape} and () are not compatible: default_value must be a single value"
             )
         self._rows: dict[Any, Any] | None = None
-        default = self._default.numpy()
-        self._find: Any = each(lambda key: self._contents().get(key, default), _kind(self._value_dtype))
-        self._find.table = self  # a SavedModel's replacement of the function
+        self._find = self._finder()
         initializer.initialize(self)
+
+    def _finder(self) -> Any:
+        """Returns the function that finds the values of an array of keys."""
+        default = self._default.numpy()
+        find: Any = each(lambda key: self._contents().get(key, default), _kind(self._value_dtype))
+        find.table = self  # a SavedModel's replacement of the function
+        return find
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_find"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._find = self._finder()
 
     @property
     def default_value(self) -> Tensor:

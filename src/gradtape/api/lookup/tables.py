@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class LookupTable(KeyValueDtypes, Owner):
             raise errors.NotFoundError(
                 f"There is no table with keys of {self._key_dtype.name}: use {', '.join(kind.name for kind in _KEYS)}"
             )
+
+    def __copy__(self) -> Self:
+        return self
 
     @property
     def name(self) -> str | None:

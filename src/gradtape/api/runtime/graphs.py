@@ -11,6 +11,7 @@ from typing import Any
 from ...core.devices import here
 from ...core.extension_points import graph_defs
 from ...core.scopes import name_scope, scoped
+from ...core.unpicklable import Unpicklable
 from ...engine.run.dispatch import thread
 from ...engine.run.randomness import GraphStreams, drawing_in_graph
 from ...engine.run.trace_protocol import TraceProtocol
@@ -29,7 +30,7 @@ class _AnyGraph(type):
         return isinstance(instance, TracedGraph) or super().__instancecheck__(instance)
 
 
-class Graph(metaclass=_AnyGraph):
+class Graph(Unpicklable, metaclass=_AnyGraph):
     """A graph of a trace or of eager execution: its names and collections.
 
     There are no graphs except those of functions, and those that `tf.graph_util.import_graph_def` reads: other ops
@@ -40,6 +41,8 @@ class Graph(metaclass=_AnyGraph):
     >>> graph.unique_name("x"), graph.unique_name("x")
     ('x', 'x_1')
     """
+
+    _instead = "pickle the messages that as_graph_def() returns, or the tf.function"
 
     finalized: bool
     version: int

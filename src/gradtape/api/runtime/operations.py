@@ -10,6 +10,7 @@ from ...core import errors
 from ...core.dtypes import DType
 from ...core.extension_points import graph_defs
 from ...core.shapes import TensorShape
+from ...core.unpicklable import Unpicklable
 from ...engine.run.protocols import Attrs
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.ir.graph import Graph, Value, unique
@@ -62,8 +63,10 @@ class GraphTensor:
     __neg__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = _refuse
 
 
-class Operation:
+class Operation(Unpicklable):
     """One operation of a graph: `type` is TensorFlow's name of the op, `name` the operation's own."""
+
+    _instead = "pickle the tf.function, or the message node_def"
 
     graph: Graph
     name: str

@@ -10,12 +10,13 @@ from typing import Any
 
 from ...core import errors
 from ...core.locks import fork_safe_lock
+from ...core.unpicklable import Unpicklable
 
 NAMESPACES = ("train",)
 __all__ = ["ClusterSpec", "Coordinator"]
 
 
-class Coordinator:
+class Coordinator(Unpicklable):
     """Coordinates threads that stop together: one requests a stop or raises, and `join` reports it.
 
     >>> import gradtape as tf
@@ -24,6 +25,8 @@ class Coordinator:
     >>> coordinator.should_stop()
     True
     """
+
+    _instead = "it coordinates threads of this process. Create one in each process"
 
     def __init__(self, clean_stop_exception_types: Any = None) -> None:
         self._clean = tuple(clean_stop_exception_types or (errors.OutOfRangeError,))

@@ -18,6 +18,7 @@ from ...core.extras import install_command
 from ...core.scopes import carried
 from ...core.tensor import Tensor
 from ...core.type_hints import PathLike, TensorLike
+from ...core.unpicklable import Unpicklable
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ..runtime.system import py_function
@@ -40,7 +41,7 @@ class _Current(threading.local):
 current = carried(_Current())
 
 
-class SummaryWriter:
+class SummaryWriter(Unpicklable):
     """The destination of summaries: `create_file_writer` writes event files, `create_noop_writer` drops summaries.
 
     >>> import gradtape as tf
@@ -48,6 +49,8 @@ class SummaryWriter:
     ...     bool(tf.summary.scalar("loss", 0.5))
     False
     """
+
+    _instead = "create a writer in each process, with a folder of its own"
 
     def __init__(self) -> None:
         self._events: Any = None

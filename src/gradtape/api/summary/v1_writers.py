@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 from ...core.locks import call_in_child, fork_safe_rlock
 from ...core.protos.generated import message_class
 from ...core.type_hints import PathLike
+from ...core.unpicklable import Unpicklable
 from ..io.records import TFRecordWriter
 from .events import unique_suffix
 
@@ -20,7 +21,7 @@ __all__ = ["FileWriter", "FileWriterCache"]
 _FILE_VERSION = "brain.Event:2"
 
 
-class FileWriter:
+class FileWriter(Unpicklable):
     """Writes `Event` messages to a file of TensorBoard: summaries, graphs and logs of sessions.
 
     >>> import gradtape as tf, glob, tempfile
@@ -34,6 +35,8 @@ class FileWriter:
 
     In a forked process, the next event opens a file of this process in the same folder.
     """
+
+    _instead = "create a writer in each process, with a folder of its own"
 
     def __init__(
         self, logdir: PathLike, graph: Any = None, max_queue: int = 10, flush_secs: float = 120, graph_def: Any = None,

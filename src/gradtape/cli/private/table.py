@@ -174,7 +174,7 @@ ops.variables
 ops.tensor_getitem_override _slice_helper=cli.private.ops.array_ops:_slice_helper
     _slice_helper_var=cli.private.ops.array_ops:_SliceHelperVar
 ops.variable_scope variable_scope=compat.v1.variable_scope get_variable=compat.v1.get_variable variable_creator_scope
-ops.resource_variable_ops ResourceVariable=Variable BaseResourceVariable=Variable
+ops.resource_variable_ops ResourceVariable=Variable BaseResourceVariable=Variable Variable
     VariableSpec=state.specs:VariableSpec
 ops.confusion_matrix confusion_matrix=math.confusion_matrix
 ops.check_ops | tf.debugging tf.compat.v1

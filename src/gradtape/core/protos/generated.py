@@ -6,6 +6,7 @@ import TensorFlow's files find them.
 
 from __future__ import annotations
 
+import copyreg
 import types
 from collections.abc import Callable, Collection
 from functools import cache
@@ -123,6 +124,8 @@ def module(path: str) -> types.ModuleType:
     names["DESCRIPTOR"] = descriptor
     builder.BuildMessageAndEnumDescriptors(descriptor, names)
     builder.BuildTopDescriptorsAndMessages(descriptor, found.__name__, names)
+    for message in descriptor.message_types_by_name.values():
+        _pickle_by_name(names[message.name])
     for kind in schema.proto_file(path).types:
         title = kind.name.removeprefix(f"{proto.package}.")  # that of a nested type has a dot
         if isinstance(kind, schema.ProtoMessage) and title in names:
@@ -132,6 +135,22 @@ def module(path: str) -> types.ModuleType:
             if not title.startswith("_"):
                 names.setdefault(title, value)
     return found
+
+
+def _pickle_by_name(kind: Any) -> None:
+    """Pickles messages of a class by their full name: only `gradtape run` has modules of the names of the classes."""
+    copyreg.pickle(kind, _reduced)
+    for nested in kind.DESCRIPTOR.nested_types:
+        if not nested.GetOptions().map_entry:
+            _pickle_by_name(getattr(kind, nested.name))
+
+
+def _reduced(message: Any) -> tuple[Any, ...]:
+    return _parsed, (message.DESCRIPTOR.full_name, message.SerializePartialToString())
+
+
+def _parsed(name: str, serialized: bytes) -> Any:
+    return message_class(name).FromString(serialized)
 
 
 def message_class(name: str) -> Any:
