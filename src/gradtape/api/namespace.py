@@ -11,6 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..core.extension_points import served_names
+from ..core.module_by_name import ModuleByName
 from ..core.tracebacks import at_boundary
 from .catalogue.fronts import VARIADIC, published, published_variadic, takes_front
 from .catalogue.row import Row
@@ -141,7 +142,7 @@ def summary(value: object) -> str:
     return " ".join(text.split())
 
 
-class Namespace(ModuleType):
+class Namespace(ModuleByName):
     """A TensorFlow namespace, such as `gradtape.math`; the empty name is TensorFlow's root."""
 
     def __init__(self, space: str) -> None:
@@ -175,9 +176,6 @@ class Namespace(ModuleType):
         value = Namespace(path) if is_space and path not in NAMES else resolve(path)
         setattr(self, name, value)
         return value
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return importlib.import_module, (self.__name__,)
 
     def __dir__(self) -> list[str]:
         prefix = f"{self._space}.".lstrip(".")

@@ -21,6 +21,7 @@ from typing import Any
 
 import gradtape
 
+from ...core.module_by_name import ModuleByName
 from ...core.protos import generated
 from . import keras2
 from .table import EXPORTED, MODULES, PACKAGES
@@ -35,7 +36,7 @@ _WITH_GENERATED = (
 _ROOTS = (ROOT, INTERNAL, *(f"tensorflow.{name}" for name in _OTHERS))
 
 
-class PrivateModule(types.ModuleType):
+class PrivateModule(ModuleByName):
     """The counterpart of a module below `tensorflow.python`, whose names are resolved at first use."""
 
     def __init__(self, name: str) -> None:

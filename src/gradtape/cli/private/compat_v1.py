@@ -13,13 +13,14 @@ from typing import Any
 
 import gradtape
 
+from ...core.module_by_name import ModuleByName
 from . import keras2
 from .table import COMPAT, COMPAT_NAMES
 
 NAME = "tensorflow.compat.v1"
 
 
-class LazyModule(types.ModuleType):
+class LazyModule(ModuleByName):
     """A module that is imported when the first name is used."""
 
     def __init__(self, name: str, load: Callable[[], types.ModuleType]) -> None:

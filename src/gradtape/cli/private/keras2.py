@@ -14,6 +14,7 @@ import types
 from typing import Any
 
 from ...core.extras import install_command
+from ...core.module_by_name import ModuleByName
 
 # The modules below `tensorflow.python` that Keras 2 has, and their paths below `tf_keras.src`.
 PLACES = {
@@ -89,7 +90,7 @@ _FIRST = {
 }
 
 
-class KerasModule(types.ModuleType):
+class KerasModule(ModuleByName):
     """A module whose names are in several modules of tf-keras; an underscore of old may be gone."""
 
     def __init__(self, name: str, modules: list[types.ModuleType]) -> None:

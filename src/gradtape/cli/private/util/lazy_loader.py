@@ -7,8 +7,10 @@ import logging
 import types
 from typing import Any
 
+from ....core.module_by_name import ModuleByName
 
-class LazyLoader(types.ModuleType):
+
+class LazyLoader(ModuleByName):
     """A module that is imported, and put into its parent's names, when an attribute is first used."""
 
     def __init__(
@@ -34,6 +36,3 @@ class LazyLoader(types.ModuleType):
 
     def __repr__(self) -> str:
         return f"<LazyLoader {self.__name__} as {self._local_name}>"
-
-    def __reduce__(self) -> Any:
-        return importlib.import_module, (self.__name__,)
