@@ -110,7 +110,7 @@ def test_tensorflow_is_gradtape_however_it_is_imported(script, tmp_path):
             else:
                 raise AssertionError(line)
         other = subprocess.run([sys.executable, "-c", "import tensorflow"], capture_output=True, text=True,
-                               cwd=os.path.dirname(__file__))
+                               cwd=os.path.dirname(__file__), env={**os.environ, "GRADTAPE_CHILDREN": "0"})
         assert "another TensorFlow" in other.stderr
         print("all of it")
         """

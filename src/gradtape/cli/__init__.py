@@ -119,7 +119,7 @@ def _parser() -> _Parser:
         help="run a program with gradtape in place of TensorFlow",
         usage="gradtape run [--trace [--exit-code]] (SCRIPT | -m MODULE | -c COMMAND) [ARGUMENT ...]",
         description="Runs a program like `python`, but `import tensorflow` and `import keras` resolve to gradtape. "
-        "Affects only this process and the processes that it starts by multiprocessing.",
+        "Affects only this process and the processes that it starts with the same interpreter.",
         epilog=_end_of_help("run"),
         formatter_class=_HelpFormatter,
     )

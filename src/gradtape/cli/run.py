@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from typing import Any, NamedTuple, NoReturn
 
-from .stand_in import serve
+from .stand_in import let_children_inherit, serve
 
 
 class UserProgram(NamedTuple):
@@ -39,6 +39,7 @@ def run(target: str, arguments: list[str], *, kind: str = "script", trace: bool 
     `exit_code`.
     """
     serve()
+    let_children_inherit()
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     sys.modules["__mp_main__"] = main  # the name under which multiprocessing unpickles classes of the program
     try:

@@ -13,6 +13,7 @@ import importlib.machinery
 import importlib.util
 import multiprocessing
 import multiprocessing.spawn
+import os
 import sys
 import types
 from collections.abc import Iterable
@@ -72,17 +73,30 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             sys.modules[name] = _counterpart(name)
 
 
-def serve() -> None:
-    """Installs the hook: this process and those it spawns import gradtape as TensorFlow and Keras."""
-    if any(isinstance(finder, Finder) for finder in sys.meta_path):
-        return
+def serve() -> Finder:
+    """Installs and returns the hook: this process and those it spawns import gradtape as TensorFlow and Keras."""
+    for finder in sys.meta_path:
+        if isinstance(finder, Finder):
+            return finder
     loader.role.serves_tensorflow = True
     loader.install()
-    sys.meta_path.insert(0, Finder())
+    finder = Finder()
+    sys.meta_path.insert(0, finder)
     _give_places()
     told = multiprocessing.spawn.get_preparation_data
     multiprocessing.spawn.get_preparation_data = lambda name: _Preparation(told(name))
     multiprocessing.set_forkserver_preload([])  # the server would import the program before the hook is installed
+    return finder
+
+
+def let_children_inherit() -> None:
+    """Makes all processes that this interpreter starts from now on serve, unless `GRADTAPE_CHILDREN` is 0."""
+    try:
+        from _gradtape_keras import CHILDREN, interpreter
+    except ImportError:
+        return  # there is no startup file that would serve
+    if os.environ.get(CHILDREN) != "0":
+        os.environ[CHILDREN] = interpreter()
 
 
 def _give_places() -> None:
