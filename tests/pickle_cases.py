@@ -5,7 +5,6 @@ uses it and returns what it observed, values that compare equal. Without one, th
 """
 
 import enum
-import os
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -16,7 +15,7 @@ import gradtape as tf
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import resolve
 
-FOLDER = Path(tempfile.gettempdir()) / f"pickle_cases_{os.getpid()}"
+FOLDER = tempfile.TemporaryDirectory()  # removed at the end of the process
 v1, dtensor, embedding = tf.compat.v1, tf.experimental.dtensor, tf.tpu.experimental.embedding
 
 
@@ -74,10 +73,9 @@ def identity(x, y=None):
     return x
 
 
-def at(folder):
+def at(name):
     """Returns a path in the folder of the cases."""
-    FOLDER.mkdir(exist_ok=True)
-    return str(FOLDER / folder)
+    return str(Path(FOLDER.name, name))
 
 
 def words():
@@ -194,6 +192,11 @@ def cluster():
 
 def generator(generator):
     return generator.normal([2]).numpy().tolist(), generator.state.numpy().tolist()
+
+
+def switched_off():
+    with tf.numpy_on_tape() as block:
+        return block
 
 
 def ragged():
@@ -442,6 +445,7 @@ CASES = {
     "nn.RNNCellDeviceWrapper": lambda: Case(tf.nn.RNNCellDeviceWrapper(cell(), "/cpu:0"), lambda x: x.output_size),
     "nn.RNNCellDropoutWrapper": lambda: Case(tf.nn.RNNCellDropoutWrapper(cell()), lambda x: x.output_size),
     "nn.RNNCellResidualWrapper": lambda: Case(tf.nn.RNNCellResidualWrapper(cell()), lambda x: x.output_size),
+    "numpy_on_tape": switched_off,
     "ones_initializer": initializer(lambda: tf.ones_initializer()),
     "profiler.experimental.Profile": lambda: tf.profiler.experimental.Profile(at("profile")),
     "profiler.experimental.Trace": lambda: tf.profiler.experimental.Trace("a"),
@@ -522,9 +526,9 @@ UNPICKLABLE = set(
     Graph GradientTape Operation autodiff.ForwardAccumulator compat.v1.io.TFRecordWriter compat.v1.summary.FileWriter
     data.Iterator data.NumpyIterator data.experimental.service.DispatchServer data.experimental.service.WorkerServer
     distribute.DistributedGradientTape distribute.ReplicaContext distribute.coordinator.ClusterCoordinator
-    distribute.coordinator.PerWorkerValue distribute.coordinator.RemoteValue queue.FIFOQueue queue.PaddingFIFOQueue
-    queue.PriorityQueue queue.QueueBase queue.RandomShuffleQueue summary.SummaryWriter train.Coordinator
-    train.TrackableView types.experimental.ConcreteFunction
+    distribute.coordinator.PerWorkerValue distribute.coordinator.RemoteValue numpy_on_tape queue.FIFOQueue
+    queue.PaddingFIFOQueue queue.PriorityQueue queue.QueueBase queue.RandomShuffleQueue summary.SummaryWriter
+    train.Coordinator train.TrackableView types.experimental.ConcreteFunction
     """.split()
 )
 COPIED_AS_THEMSELVES = set(

@@ -98,3 +98,13 @@ def test_graphs_say_what_to_pickle(tmp_path):
         for again in (pickle.dumps, copy.deepcopy):
             with pytest.raises(TypeError, match=remedy):
                 again(value)
+
+
+def test_symbolic_tensors_have_no_value_to_pickle():
+    def body(x):
+        assert copy.copy(x) is copy.deepcopy(x) is x
+        with pytest.raises(TypeError, match=r"no value until the function runs\. Pickle the tf\.function"):
+            pickle.dumps(x)
+        return tf.cond(tf.reduce_sum(x) > 0, lambda: x, lambda: -x)
+
+    assert tf.function(body)(tf.constant([-3.0])).numpy().tolist() == [3.0]

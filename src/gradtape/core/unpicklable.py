@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar, NoReturn
 
 
 class Unpicklable:
@@ -11,5 +11,5 @@ class Unpicklable:
     __slots__ = ()
     _instead: ClassVar[str]  # what to do, as a sentence without a full stop
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
+    def __reduce__(self) -> NoReturn:
         raise TypeError(f"cannot pickle or copy '{type(self).__name__}' object: {self._instead}")

@@ -413,7 +413,7 @@ class _DefaultStrategy(Strategy):
     def __init__(self) -> None:
         self._begin([devices.HOST.name])
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:  # type: ignore[override]
         return _default_strategy, ()
 
 

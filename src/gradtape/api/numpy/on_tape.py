@@ -18,6 +18,7 @@ from ...core import nest
 from ...core.dtypes import DType
 from ...core.operators import ARITHMETIC, BINARY
 from ...core.tensor import Tensor, is_tensor_like
+from ...core.unpicklable import Unpicklable
 from ...graph.trace.closures import is_external
 from ...state.variable import Variable
 from ..names import NAMES
@@ -53,7 +54,7 @@ _METHODS = {
 }  # fmt: skip
 
 
-class numpy_on_tape:
+class numpy_on_tape(Unpicklable):
     """Makes NumPy's functions accept and return tensors, in all threads; `with` limits it to a block.
 
     Tensors have the methods of arrays, such as `x.T` and `x.mean()`. In an operator, or its ufunc, with an array and a
@@ -69,6 +70,8 @@ class numpy_on_tape:
     >>> [round(float(slope), 3) for slope in tape.gradient(y, x)]
     [1.0, 5.437]
     """
+
+    _instead = "call tf.numpy_on_tape() in each process"
 
     _depth = 0  # the number of active blocks and calls
     _before: tuple[tuple[Any, str, Any], ...] = ()  # the replaced members of tensors and variables: class, name, value

@@ -27,6 +27,7 @@ from ...core.errors import (
 )
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
+from ...core.unpicklable import Unpicklable
 from ...engine.run import dispatch
 from ...engine.run.randomness import Streams, drawing_from, state
 from ...engine.run.source_lines import Line
@@ -203,8 +204,10 @@ class SymbolicOp(NamedTuple):
     device: str = ""
 
 
-class SymbolicTensor(Tensor):
+class SymbolicTensor(Unpicklable, Tensor):
     """A tensor of a scratch graph."""
+
+    _instead = "it has no value until the function runs. Pickle the tf.function, or what it returns"
 
     __slots__ = ("_name", "_shape", "examples", "level", "place", "trace")
 

@@ -13,6 +13,7 @@ import numpy as np
 from ...core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ...core.extension_points import public_names
 from ...core.tensor import Tensor, wrap
+from ...core.unpicklable import Unpicklable
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.source_lines import is_called_by_gradtape
@@ -73,8 +74,10 @@ class TracedOp(NamedTuple):
     device: str = ""
 
 
-class TracedTensor(Tensor):
+class TracedTensor(Unpicklable, Tensor):
     """A tensor of a function being traced."""
+
+    _instead = "it has no value until the function runs. Pickle the tf.function, or what it returns"
 
     __slots__ = ("level", "made_by", "place", "trace", "value")
 
