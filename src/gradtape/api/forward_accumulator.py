@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, overload
 
 from ..core import nest
+from ..core.pickling import Unpicklable
 from ..core.tensor import Tensor, is_tensor_like
 from ..core.tracebacks import bounded
-from ..core.unpicklable import Unpicklable
 from ..engine.registry.batching import BatchedTensor
 from ..engine.run import dispatch
 from ..engine.run.convert import to_tensor

@@ -11,7 +11,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..core.extension_points import served_names
-from ..core.module_by_name import ModuleByName
+from ..core.pickling import ModuleByName
 from ..core.tracebacks import at_boundary
 from .catalogue.fronts import VARIADIC, published, published_variadic, takes_front
 from .catalogue.row import Row

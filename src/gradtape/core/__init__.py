@@ -25,3 +25,12 @@ class LazyLogger:
 
 
 logger = LazyLogger("gradtape")
+_logged: set[tuple[str, str]] = set()
+
+
+def log_ignored(function: str, **options: Any) -> None:
+    """Logs, once for each option of a function, that a value other than None and False has no effect."""
+    for name, value in options.items():
+        if value is not None and value is not False and (function, name) not in _logged:
+            _logged.add((function, name))
+            logger.warning("tf.%s: %s=%r has no effect here", function, name, value)

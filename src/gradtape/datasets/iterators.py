@@ -12,9 +12,9 @@ from typing import Any, Generic
 from ..core import dtypes, errors
 from ..core.composites import CompositeTensor
 from ..core.locks import call_in_child, fork_safe_rlock, is_held_elsewhere
+from ..core.pickling import Unpicklable
 from ..core.tensor import Tensor
 from ..core.tracebacks import bounded, hide_frames
-from ..core.unpicklable import Unpicklable
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable

@@ -14,8 +14,8 @@ from ..core import devices, nest
 from ..core.composites import CompositeTensor
 from ..core.device_kinds import Device
 from ..core.errors import NotFoundError, OutOfRangeError, UnimplementedError
+from ..core.pickling import Unpicklable
 from ..core.tensor import Tensor, wrap
-from ..core.unpicklable import Unpicklable
 from ..datasets.iterators import Iterator as DatasetIterator
 from ..datasets.iterators import Optional
 from ..datasets.options import AutoShardPolicy

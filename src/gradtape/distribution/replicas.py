@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core import dtypes, nest
+from ..core.pickling import Unpicklable
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..core.tracebacks import bounded
-from ..core.unpicklable import Unpicklable
 from ..engine.run.convert import to_tensor
 from ..engine.tape.custom import custom_call
 from .context import cross_replica_context, place

@@ -6,9 +6,8 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ...core import dtypes
+from ...core import dtypes, log_ignored
 from ...core.dimension import Dimension
-from ...core.options import log_ignored
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...core import dtypes as _dtypes
 from ...core import errors
+from ...core.pickling import Unpicklable
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
-from ...core.unpicklable import Unpicklable
 from ...datasets.order import SeedGenerator
 from ...engine.run.convert import to_tensor
 from ...engine.run.randomness import seeds_of_op

@@ -17,8 +17,7 @@ from ...checkpoints.checkpoint import Checkpoint
 from ...checkpoints.files import open_checkpoint
 from ...checkpoints.manager import CheckpointManager
 from ...checkpoints.state import CheckpointState
-from ...core import errors
-from ...core.options import log_ignored
+from ...core import errors, log_ignored
 from ...core.type_hints import PathLike
 from ...state.archive import ArchiveReader
 from ...state.moving_average import ExponentialMovingAverage

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...checkpoints.files import nodes_of, open_checkpoint
 from ...checkpoints.object_graph import children, is_trackable
-from ...core.unpicklable import Unpicklable
+from ...core.pickling import Unpicklable
 
 NAMESPACES = ("train",)
 __all__ = ["CheckpointView", "TrackableView"]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...core import errors
 from ...core.locks import fork_safe_condition
-from ...core.unpicklable import Unpicklable
+from ...core.pickling import Unpicklable
 
 NAMESPACES = ("data.experimental.service",)
 __all__ = ["DispatchServer", "DispatcherConfig", "WorkerConfig", "WorkerServer"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Any
 
-from ...core.options import log_ignored
+from ...core import log_ignored
 
 NAMESPACES = ("distribute.experimental",)
 __all__ = ["CollectiveCommunication", "CollectiveHints", "CommunicationImplementation", "CommunicationOptions"]

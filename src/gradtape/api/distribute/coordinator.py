@@ -9,8 +9,8 @@ from typing import Any
 
 from ...core import dtypes, errors, nest
 from ...core.locks import call_in_child
+from ...core.pickling import Unpicklable
 from ...core.tensor import Tensor
-from ...core.unpicklable import Unpicklable
 from ...datasets.dataset import Dataset
 from ...distribution.input import DistributedDataset
 from ...engine.run.convert import to_tensor

@@ -17,8 +17,8 @@ from typing import Any, Self
 from ...core import devices, dtypes, nest
 from ...core.device_spec import DeviceSpec
 from ...core.extension_points import convert_function
+from ...core.pickling import Unpicklable
 from ...core.tracebacks import bounded
-from ...core.unpicklable import Unpicklable
 from ...datasets.dataset import Dataset
 from ...distribution import collective_ops, sequential_runner, spmd
 from ...distribution.context import (

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, errors
+from ...core import dtypes, errors, log_ignored
 from ...core.extras import install_command
-from ...core.options import log_ignored
 from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, StringLike, TensorLike
 from ...engine.run.convert import to_tensor

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Self
 from ...core import errors
 from ...core.errors import of_system as failures
 from ...core.locks import call_in_child, leave_to_parent
+from ...core.pickling import Unpicklable
 from ...core.tensor import Tensor
 from ...core.tracebacks import bounded
 from ...core.type_hints import StringLike
-from ...core.unpicklable import Unpicklable
 from ...datasets.records import frame_record
 
 NAMESPACES = ("io",)

@@ -17,8 +17,8 @@ import numpy as np
 from ...core import nest
 from ...core.dtypes import DType
 from ...core.operators import ARITHMETIC, BINARY
+from ...core.pickling import Unpicklable
 from ...core.tensor import Tensor, is_tensor_like
-from ...core.unpicklable import Unpicklable
 from ...graph.trace.closures import is_external
 from ...state.variable import Variable
 from ..names import NAMES

@@ -300,8 +300,9 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
     count = operator.index(num_threads)
     if count < 0:
         raise ValueError(f"num_threads must be 0 or more, got {num_threads}")
-    for set_count in (blas.set_threads, threads.set_limit, torch_library.set_threads):
-        set_count(count)
+    blas.set_threads(count)
+    threads.set_limit(count)
+    torch_library.set_threads(count or threads.CORES)
     of_xla = str(count) if count else _THREADS_OF_XLA
     if of_xla is None:
         os.environ.pop("PJRT_NPROC", None)

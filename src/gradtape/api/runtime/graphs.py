@@ -10,8 +10,8 @@ from typing import Any
 
 from ...core.devices import here
 from ...core.extension_points import graph_defs
+from ...core.pickling import Unpicklable
 from ...core.scopes import name_scope, scoped
-from ...core.unpicklable import Unpicklable
 from ...engine.run.dispatch import thread
 from ...engine.run.randomness import GraphStreams, drawing_in_graph
 from ...engine.run.trace_protocol import TraceProtocol

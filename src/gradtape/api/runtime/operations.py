@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 from ...core import errors
 from ...core.dtypes import DType
 from ...core.extension_points import graph_defs
+from ...core.pickling import Unpicklable
 from ...core.shapes import TensorShape
-from ...core.unpicklable import Unpicklable
 from ...engine.run.protocols import Attrs
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.ir.graph import Graph, Value, unique

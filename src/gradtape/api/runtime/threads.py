@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core import errors
 from ...core.locks import fork_safe_lock
-from ...core.unpicklable import Unpicklable
+from ...core.pickling import Unpicklable
 
 NAMESPACES = ("train",)
 __all__ = ["ClusterSpec", "Coordinator"]

@@ -15,10 +15,10 @@ import numpy as np
 
 from ...core import dtypes, scopes
 from ...core.extras import install_command
+from ...core.pickling import Unpicklable
 from ...core.scopes import carried
 from ...core.tensor import Tensor
 from ...core.type_hints import PathLike, TensorLike
-from ...core.unpicklable import Unpicklable
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ..runtime.system import py_function

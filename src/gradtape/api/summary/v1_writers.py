@@ -9,9 +9,9 @@ import weakref
 from typing import Any, ClassVar, Self
 
 from ...core.locks import call_in_child, fork_safe_rlock
+from ...core.pickling import Unpicklable
 from ...core.protos.generated import message_class
 from ...core.type_hints import PathLike
-from ...core.unpicklable import Unpicklable
 from ..io.records import TFRecordWriter
 from .events import unique_suffix
 

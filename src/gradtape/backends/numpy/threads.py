@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-_limit = CORES  # on the threads that work at a time for one caller, the caller included
+_most = [CORES]  # threads that work at a time for one caller, the caller included
 _Tasks = SimpleQueue[Any]  # of pairs: a function, and the queue of its result and its error
 
 
@@ -53,8 +53,7 @@ if hasattr(os, "register_at_fork"):
 
 def set_limit(count: int) -> None:
     """Limits the threads that `together` uses at a time, the caller's included; 0: one on each core."""
-    global _limit
-    _limit = min(count or CORES, CORES)
+    _most[0] = min(count or CORES, CORES)
 
 
 def together(works: list[Callable[[], Any]]) -> list[Any]:
@@ -62,7 +61,7 @@ def together(works: list[Callable[[], Any]]) -> list[Any]:
     first, *others = works
     free = _helpers()
     handed: list[_Tasks] = []
-    for work in others[: _limit - 1]:
+    for work in others[: _most[0] - 1]:
         try:
             tasks = free.pop()
         except IndexError:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..blas import keep_one_thread
-from ..numpy.threads import CORES
 
 IS_INSTALLED = importlib.util.find_spec("torch") is not None
 # Whether PyTorch computes large host arrays. `GRADTAPE_KERNELS=numpy` turns it off.
@@ -35,10 +34,10 @@ _threads: list[int] = []  # what `set_threads` was given, at most one
 
 
 def set_threads(count: int) -> None:
-    """Sets the number of threads of PyTorch; 0: one on each core. PyTorch is not imported for it."""
-    _threads[:] = [count or CORES]
+    """Sets the number of threads of PyTorch, which is not imported for it."""
+    _threads[:] = [count]
     if torch.cache_info().currsize:
-        torch().set_num_threads(count or CORES)
+        torch().set_num_threads(count)
 
 
 @cache

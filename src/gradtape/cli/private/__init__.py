@@ -21,7 +21,7 @@ from typing import Any
 
 import gradtape
 
-from ...core.module_by_name import ModuleByName
+from ...core.pickling import ModuleByName
 from ...core.protos import generated
 from . import keras2
 from .table import EXPORTED, MODULES, PACKAGES

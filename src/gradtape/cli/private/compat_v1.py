@@ -13,7 +13,7 @@ from typing import Any
 
 import gradtape
 
-from ...core.module_by_name import ModuleByName
+from ...core.pickling import ModuleByName
 from . import keras2
 from .table import COMPAT, COMPAT_NAMES
 

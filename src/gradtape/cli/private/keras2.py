@@ -14,7 +14,7 @@ import types
 from typing import Any
 
 from ...core.extras import install_command
-from ...core.module_by_name import ModuleByName
+from ...core.pickling import ModuleByName
 
 # The modules below `tensorflow.python` that Keras 2 has, and their paths below `tf_keras.src`.
 PLACES = {

@@ -25,9 +25,9 @@ from ...core.errors import (
     OperatorNotAllowedInGraphError,
     rejected_shapes,
 )
+from ...core.pickling import Unpicklable
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
-from ...core.unpicklable import Unpicklable
 from ...engine.run import dispatch
 from ...engine.run.randomness import Streams, drawing_from, state
 from ...engine.run.source_lines import Line

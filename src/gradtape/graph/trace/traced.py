@@ -12,8 +12,8 @@ import numpy as np
 
 from ...core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ...core.extension_points import public_names
+from ...core.pickling import Unpicklable
 from ...core.tensor import Tensor, wrap
-from ...core.unpicklable import Unpicklable
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.source_lines import is_called_by_gradtape

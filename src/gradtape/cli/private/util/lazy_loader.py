@@ -7,7 +7,7 @@ import logging
 import types
 from typing import Any
 
-from ....core.module_by_name import ModuleByName
+from ....core.pickling import ModuleByName
 
 
 class LazyLoader(ModuleByName):
