@@ -13,7 +13,7 @@ class Unpicklable:
     __slots__ = ()
     _instead: ClassVar[str]  # what to do, as a sentence without a full stop
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError(f"cannot pickle or copy '{type(self).__name__}' object: {self._instead}")
 
 
