@@ -11,7 +11,7 @@ import pytest
 import unused_parameters
 
 import gradtape as tf
-from gradtape.core import options
+from gradtape import core
 
 PAGE = Path(__file__).parent.parent / "docs" / "ignored-options.md"
 
@@ -47,7 +47,7 @@ def test_the_census_finds_what_is_never_read():
 
 
 def test_an_option_without_effect_is_logged_once_and_warns_never(caplog, recwarn):
-    options._logged.clear()
+    core._logged.clear()
     with caplog.at_level(logging.WARNING, logger="gradtape"):
         for _ in range(2):
             tf.train.CheckpointOptions(experimental_skip_slot_variables=True)

@@ -5,7 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import gradtape
+
+pytestmark = pytest.mark.several
 
 SOURCE = Path(gradtape.__file__).parents[1]
 PROGRAM = '''# coding: utf-8

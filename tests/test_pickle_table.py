@@ -125,6 +125,7 @@ def test_datasets_without_cloudpickle_say_what_to_install(monkeypatch):
 
 
 @pytest.mark.several
+@pytest.mark.several
 def test_the_table_under_gradtape_run():
     """`gradtape run` gives classes TensorFlow's modules."""
     if "tensorflow" in sys.modules:

@@ -15,7 +15,10 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(not (find_spec("fastapi") and find_spec("uvicorn")), reason="needs FastAPI and uvicorn")
+pytestmark = [
+    pytest.mark.several,
+    pytest.mark.skipif(not (find_spec("fastapi") and find_spec("uvicorn")), reason="needs FastAPI and uvicorn"),
+]
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 

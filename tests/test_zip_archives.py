@@ -12,6 +12,8 @@ import pytest
 
 import gradtape
 
+pytestmark = pytest.mark.several
+
 PACKAGES = Path(gradtape.__file__).parents[1]
 PROGRAM = """
 import gradtape as tf, numpy as np

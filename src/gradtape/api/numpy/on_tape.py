@@ -71,7 +71,7 @@ class numpy_on_tape(Unpicklable):
     [1.0, 5.437]
     """
 
-    _instead = "call tf.numpy_on_tape() in each process"
+    _instead = "create one in each process"
 
     _depth = 0  # the number of active blocks and calls
     _before: tuple[tuple[Any, str, Any], ...] = ()  # the replaced members of tensors and variables: class, name, value
