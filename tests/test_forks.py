@@ -15,7 +15,7 @@ import pytest
 
 import gradtape as tf
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [pytest.mark.several, pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")]
 CASES = Path(__file__).parent / "fork_cases.py"
 PAGE = (Path(__file__).parent.parent / "docs/guides/processes.md").read_text()
 PROGRAM = r"^```py\n# (\w+\.py)\n(.*?)^```\n\n```console\n\$ python \1\n(.*?)^```"

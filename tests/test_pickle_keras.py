@@ -39,7 +39,10 @@ SPACES = ("layers", "optimizers", "losses", "metrics", "initializers", "regulari
 IN = np.arange(12, dtype="float32").reshape(4, 3) / 10
 OUT = IN[:, :2] - 0.7
 all_copies = pytest.mark.parametrize("again", COPIES.values(), ids=COPIES)
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning", "ignore:.*pickle.*")
+pytestmark = [
+    pytest.mark.several,
+    pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning", "ignore:.*pickle.*"),
+]
 
 
 @keras.utils.register_keras_serializable()
