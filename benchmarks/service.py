@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import itertools
 import json
 import os
@@ -172,14 +173,19 @@ class Latencies(NamedTuple):
 
 
 def bodies(shape: tuple[int, ...]) -> list[bytes]:
-    """Returns whole HTTP requests of 1 to 8 instances."""
+    """Returns whole HTTP requests of 1 to 8 instances: vectors in JSON, images in NumPy's file format."""
     generator = np.random.default_rng(1)
     found = []
     for count in (1, 3, 2, 5, 1, 8, 4, 1, 6, 7):
-        instances = generator.random((count, *shape)).astype(np.float16).tolist()
-        body = json.dumps({"instances": instances}).encode()
-        head = f"POST /v1/models/work:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
-        found.append(head.encode() + body)
+        instances = generator.random((count, *shape), np.float32)
+        if len(shape) == 1:
+            kind, body = "json", json.dumps({"instances": instances.astype(np.float16).tolist()}).encode()
+        else:
+            file = io.BytesIO()
+            np.save(file, instances)
+            kind, body = "x-npy", file.getvalue()
+        head = f"POST /v1/models/work:predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/{kind}\r\n"
+        found.append(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
     return found
 
 

@@ -3,6 +3,7 @@
 `create_app` serves functions of arrays, whatever computes them; `service.py` serves models with it.
 
     POST /v1/models/NAME:predict    {"instances": [...]}  ->  {"predictions": [...]}
+                                    with Content-Type: application/x-npy, both are arrays in NumPy's file format
     GET  /v1/models/NAME            the shape of an instance, and the batch sizes that are ready
     GET  /health                    200 once all models are warm
     GET  /metrics                   for Prometheus, if the package prometheus-client is installed
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import io
 import json
 import os
 import time
@@ -29,6 +31,7 @@ try:
 except ImportError:
     prometheus_client = None
 
+NPY = "application/x-npy"
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -148,6 +151,10 @@ def create_app(
         finally:
             waiting -= 1
         metrics.answered(name, time.perf_counter() - began, len(batch))
+        if request.headers.get("Content-Type") == NPY:
+            file = io.BytesIO()
+            np.save(file, predictions)
+            return Response(file.getvalue(), media_type=NPY)
         return Response(json.dumps({"predictions": predictions.tolist()}), media_type="application/json")
 
     @app.get("/v1/models/{name}")
@@ -167,12 +174,17 @@ def create_app(
 
 
 async def instances_of(request: Request, max_bytes: int) -> Any:
-    """Returns "instances" of the request's body; raises HTTPException if it is too long or no such JSON."""
+    """Returns the instances in the request's body; raises HTTPException if it is too long or cannot be read."""
     body = bytearray()
     async for part in request.stream():
         body += part
         if len(body) > max_bytes:
             raise HTTPException(413, f"the body of a request has at most {max_bytes} bytes")
+    if request.headers.get("Content-Type") == NPY:
+        try:
+            return np.load(io.BytesIO(body), allow_pickle=False)  # a pickle could run any code
+        except (EOFError, OSError, ValueError) as error:
+            raise HTTPException(400, f"the body of the request is no array written by np.save: {error}") from error
     try:
         return json.loads(body)["instances"]
     except (KeyError, TypeError, ValueError, RecursionError) as error:

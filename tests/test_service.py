@@ -2,6 +2,7 @@
 
 import contextlib
 import http.client
+import io
 import json
 import signal
 import socket
@@ -13,6 +14,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytestmark = [
@@ -49,17 +51,20 @@ def serving(app):
             thread.join()
 
 
-def request(port, path, body=None):
+def request(port, path, body=None, headers=None):
     """Returns the status and the content of an answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     with contextlib.closing(connection):
         if body is None:
             connection.request("GET", path)
         else:
-            connection.request("POST", path, body if isinstance(body, bytes) else json.dumps({"instances": body}))
+            sent = body if isinstance(body, bytes) else json.dumps({"instances": body})
+            connection.request("POST", path, sent, headers or {})
         answer = connection.getresponse()
-        content = answer.read().decode()
-        return answer.status, json.loads(content) if content.startswith("{") else content
+        content = answer.read()
+        if answer.headers["Content-Type"] == "application/x-npy":
+            return answer.status, content
+        return answer.status, json.loads(content) if content.startswith(b"{") else content.decode()
 
 
 def test_what_is_answered_and_what_is_refused(predict_api):
@@ -93,6 +98,13 @@ def test_what_is_answered_and_what_is_refused(predict_api):
             found = ask(path, body)
             assert found[0] == status and said in found[1]["detail"], (body, found)
         assert ask("/v1/models/triple:predict", [[1, 2]])[0] == 404
+        array = io.BytesIO()
+        np.save(array, np.float32([[1, 2]]))
+        npy = {"Content-Type": "application/x-npy"}
+        status, answer = ask(path, array.getvalue(), npy)
+        assert status == 200 and np.load(io.BytesIO(answer)).tolist() == [[2.0, 4.0]]
+        status, answer = ask(path, array.getvalue()[:-1], npy)
+        assert status == 400 and "np.save" in answer["detail"]
         go_on.clear()
         for _ in sizes:
             begun.acquire()
@@ -108,7 +120,7 @@ def test_what_is_answered_and_what_is_refused(predict_api):
         assert answers == [(200, {"predictions": [[2, 4]]})] * 2
         status, metrics = ask("/metrics")
         if find_spec("prometheus_client"):
-            assert status == 200 and 'predict_instances_total{model="double"} 14.0' in metrics
+            assert status == 200 and 'predict_instances_total{model="double"} 15.0' in metrics
         else:
             assert status == 404
 
