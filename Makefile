@@ -11,7 +11,7 @@ JOBS ?= 2
 # keep compiled files. `make clean` removes them.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help first-hour demo example test test-quick test-changed test-several test-gpu test-torch test-pythons fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem stress frozen release clean
+.PHONY: help first-hour demo example test test-quick test-changed test-several test-gpu test-torch test-pythons test-keras-next fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem stress frozen release clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -84,6 +84,20 @@ test-torch: .torch/.installed  ## Runs the tests of ops and kernels with PyTorch
 	.torch/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test-torch
 	@touch $@
 
+test-keras-next: .keras-next/.installed  ## Runs the Keras tests with a development version of Keras, in a separate virtual environment
+	.keras-next/bin/python -m pytest -n $(JOBS) --dist worksteal -q tests/keras
+
+# Both versions of Keras have the same folder.
+.keras-next/.installed: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
+	@echo "installing gradtape and a development version of Keras into .keras-next"
+	$(PYTHON) -m venv .keras-next
+	.keras-next/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	.keras-next/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test
+	.keras-next/bin/python -m pip uninstall --quiet --yes keras
+	.keras-next/bin/python -m pip install --quiet --disable-pip-version-check --group keras-next
+	@touch $@
+
 keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, and compares with JAX's numbers
 	$(RUN) tools/keras_suite.py $(FOLDER)
 
@@ -149,7 +163,7 @@ release: $(VENV)/.release  ## Builds the wheel and the source archive into dist/
 	$(RUN) tools/release.py $(if $(URL),--url $(URL))
 
 clean:  ## Removes everything that the other targets created
-	rm -rf $(VENV) .ecosystem .frozen .pythons .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .ecosystem .frozen .keras-next .pythons .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find benchmarks docs examples src tests tools -name __pycache__ -prune -exec rm -r {} +
 	rm -rf __pycache__
 

@@ -170,7 +170,7 @@ def test_no_folder_is_too_wide():
 # What may not be done at run time. Each table lists where it still is, with the reason.
 
 REWRITTEN_OBJECTS = {
-    ("keras_gradtape.loader", "__bases__"): "Keras' optimizer gets a base class of another backend",
+    ("keras_gradtape.adaptations", "__bases__"): "Keras' optimizer gets a base class of another backend",
 }
 FRAME_READERS = {
     "gradtape.cli.private": "TensorFlow's private API has functions that do",

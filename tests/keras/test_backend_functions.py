@@ -65,3 +65,20 @@ def test_loss_with_a_gradient():
         both = K.sum(K.flatten(labels) * K.flatten(v))
         dice = 1 - (2 * both + 1) / (K.sum(labels) + K.sum(v) + 1)
     np.testing.assert_allclose(tape.gradient(dice, v), [[-5.6 / 4.7**2, 3.8 / 4.7**2, -5.6 / 4.7**2]], atol=1e-5)
+
+
+@pytest.mark.skipif(not hasattr(tf.keras.ops, "grad"), reason="this version of Keras has no keras.ops.grad")
+def test_gradients_of_functions():
+    x, y, v = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]), tf.keras.Variable([5.0, 6.0])
+
+    def f(x, parts, scale=1.0):
+        return scale * x * parts["y"] * parts["v"] ** 2
+
+    dx, parts = tf.keras.ops.grad(f, argnums=(0, -1))(x, {"y": y, "v": v}, scale=2.0)
+    np.testing.assert_allclose(dx, 2 * y * v**2)
+    np.testing.assert_allclose(parts["y"], 2 * x * v**2)
+    np.testing.assert_allclose(parts["v"], 4 * x * y * v)
+    np.testing.assert_allclose(tf.keras.ops.grad(lambda x, y: y * 2)(x, y), [0.0, 0.0])
+    np.testing.assert_allclose(tf.keras.ops.grad(tf.keras.ops.grad(lambda x: x**3))(x), 6 * x)
+    with pytest.raises(ValueError, match="position"):
+        tf.keras.ops.grad(f, argnums=3)(x, {"y": y, "v": v})

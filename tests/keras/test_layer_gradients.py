@@ -107,7 +107,8 @@ WITHOUT = {
         "TextVectorization",
     ),
     "wraps another library": ("FlaxLayer", "JaxLayer", "TFSMLayer", "TorchModuleWrapper"),
-    "takes labels or boxes beside the images": ("CutMix", "MaxNumBoundingBoxes", "MixUp"),
+    "takes labels or boxes beside the images": ("CutMix", "MaxNumBoundingBoxes", "MixUp", "Mosaic"),
+    "rounds its weights": ("TernaryDense",),
     "its values are steps, of bits or of a histogram": (
         "ContrastLimitedAdaptiveHistogramEqualization", "Equalization", "RandomPosterization",
     ),
@@ -120,7 +121,8 @@ WITHOUT = {
 def test_no_layer_is_forgotten():
     found = {kind for kind in vars(layers).values() if inspect.isclass(kind) and issubclass(kind, keras.Layer)}
     tested = {getattr(layers, name) for name in CASES}  # some layers have two names
-    without = {getattr(layers, name) for names in WITHOUT.values() for name in names}
+    # Keras 3.15 has not all of them.
+    without = {getattr(layers, name) for names in WITHOUT.values() for name in names if hasattr(layers, name)}
     assert found == tested | without and not tested & without
 
 

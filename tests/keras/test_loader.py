@@ -1,13 +1,19 @@
 """How Keras loads the gradtape backend: in fresh processes, because a process has one backend."""
 
+import importlib
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gradtape as tf
+from keras_gradtape import adaptations
+
+KERAS = tf.keras.__version__
 
 # Keras imports these if it can, which takes longer than the rest of it. Its own backends need JAX.
 OPTIONAL = {"gradtape": ["jax", "matplotlib", "requests"], "numpy": ["matplotlib", "requests"]}
@@ -50,6 +56,58 @@ def test_a_version_of_keras_that_was_not_tested_works_and_warns():
     assert said.startswith("gradtape gradtape\n")
     assert "UserWarning: gradtape was tested with Keras 2.7, this is Keras 3." in said
     assert "pip install 'keras==2.7.*'" in said
+
+
+BROKEN = """
+import importlib.machinery
+def breaks(self, name):
+    if name == {module!r}:
+        raise {error}("it is broken")
+    return get_code(self, name)
+get_code = importlib.machinery.SourceFileLoader.get_code
+importlib.machinery.SourceFileLoader.get_code = breaks
+import keras_gradtape.loader, keras
+"""
+
+
+@pytest.mark.parametrize("error", ["ImportError", "AttributeError"])
+@pytest.mark.parametrize("module", ["src.ops.linalg", "src.layer", "src.trainer", "src.export", "src.optimizer"])
+def test_errors_of_the_backend_s_own_imports_reach_the_user(module, error):
+    said = python(BROKEN.format(module=f"keras_gradtape.{module}", error=error), "gradtape")
+    assert f"BackendError: Keras {KERAS} cannot run on gradtape" in said, said
+    assert f"{error}: it is broken" in said and "keras-gradtape" not in said.replace("pip install keras-gradtape", "")
+
+
+FOREIGN = """
+import functools, types
+import keras, keras.distribution
+import keras_gradtape.src as interface, keras_gradtape.src.ops as ops
+from keras_gradtape.src import layer, trainer, export
+known = {id(x) for module in (interface, ops, ops.core, layer, trainer, export) for x in vars(module).values()}
+for name, module in sorted(sys.modules.items()):
+    if name.startswith("keras.") and not name.startswith(("keras.src.backend.numpy", "keras.src.backend.tensorflow")):
+        for title, x in vars(module).items():
+            x = x.func if isinstance(x, functools.partial) else x
+            owner = x if isinstance(x, type | types.FunctionType) else type(x)
+            if owner.__module__.startswith(("gradtape", "keras_gradtape")) and id(x) not in known:
+                print("found", name, title)
+"""
+
+
+@pytest.mark.skipif(not hasattr(importlib.import_module("keras.src.backend.config"), "PLUGGABLE_BACKENDS"),
+                    reason="Keras 3.15 has no interface for backends")  # fmt: skip
+def test_what_is_adapted_in_keras_is_in_the_table():
+    said = python(FOREIGN, "gradtape")
+    found = set(re.findall(r"^found (\S+)", said, re.MULTILINE))
+    assert found and found <= set(adaptations.ALWAYS), said
+
+
+def test_the_documentation_lists_what_is_adapted():
+    page = (Path(__file__).parents[2] / "docs" / "keras.md").read_text()
+    tables = page.partition("## What is adapted in Keras")[2].partition("\n## ")[0].split("Under [`gradtape run`]")
+    for table, rows in zip(tables, (adaptations.ALWAYS, adaptations.AS_TENSORFLOW), strict=True):
+        modules = [cell for line in table.splitlines() if line.startswith("| `keras") for cell in line.split("|")[1:2]]
+        assert set(re.findall(r"`(keras[\w.]+)`", " ".join(modules))) == set(rows)
 
 
 def test_a_layer_that_leaves_tensors_is_not_traced_at_every_step():

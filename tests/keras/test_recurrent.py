@@ -41,6 +41,7 @@ def test_fused_loop_agrees_with_cells(kind, options):
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "SimpleRNN"])
+@pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask")  # by some versions of Keras
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("backwards", [False, True])
 def test_traced_loop_is_one_node_and_agrees(kind, masked, backwards):

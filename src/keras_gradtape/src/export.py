@@ -9,7 +9,7 @@ import keras.src.export.saved_model_export_archive as archives
 import gradtape as tf
 
 
-class SavedModelExportArchive(archives.SavedModelExportArchive):
+class SavedModelExportArchive(archives.BaseSavedModelExportArchive):
     """The endpoints and variables of a SavedModel."""
 
     def __init__(self) -> None:
@@ -22,6 +22,10 @@ class SavedModelExportArchive(archives.SavedModelExportArchive):
     def _backend_track_layer(self, layer: Any) -> None:
         for kind in ("variables", "trainable_variables", "non_trainable_variables"):
             setattr(self._tf_trackable, kind, getattr(self._tf_trackable, kind) + getattr(layer, kind))
+
+    def _convert_to_tf_variable(self, backend_variable: Any) -> Any:
+        """Keeps the variable, which TensorFlow's functions take as it is."""
+        return backend_variable
 
     def _backend_add_endpoint(self, name: str, fn: Any, input_signature: Any, **kwargs: Any) -> Any:
         return tf.function(fn, input_signature=input_signature, autograph=False)

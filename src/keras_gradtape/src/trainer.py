@@ -27,7 +27,7 @@ from gradtape.distribution.context import place
 from gradtape.distribution.values import DistributedValues
 from gradtape.engine.registry.devices import staying
 
-from . import distribution, replicas, steps
+from . import distribution, model_summary, replicas, steps
 from .batches import Batches
 from .ops.core import convert_to_numpy, convert_to_tensor
 from .steps import counting_batches
@@ -46,7 +46,7 @@ def _in_turn(evaluate: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-class Trainer(base_trainer.Trainer):
+class Trainer(base_trainer.BaseTrainer):
     """The training loops of a model."""
 
     def __init__(self) -> None:
@@ -257,6 +257,7 @@ class Trainer(base_trainer.Trainer):
     def _callbacks(self, callbacks: Any, **options: Any) -> Any:
         if isinstance(callbacks, callbacks_module.CallbackList):
             return callbacks
+        model_summary.prepare(callbacks)
         return callbacks_module.CallbackList(callbacks, model=self, add_progbar=options["verbose"] != 0, **options)
 
     @traceback_utils.filter_traceback

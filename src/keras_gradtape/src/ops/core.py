@@ -39,11 +39,6 @@ from .loops import map as map
 from .loops import scan as scan
 from .loops import while_loop as while_loop
 
-SUPPORTS_SPARSE_TENSORS = True
-SUPPORTS_RAGGED_TENSORS = False
-SUPPORTS_COMPLEX_DTYPES = True
-IS_THREAD_SAFE = True
-
 _TENSORS = (tf.Tensor, tf.Variable)
 
 
@@ -324,6 +319,24 @@ def custom_gradient(f):
         return tf.custom_gradient(f)(*args, **kwargs)
 
     return on_values
+
+
+def grad(f, argnums=0):
+    """Returns a function of the same arguments that returns the gradients of `f`, summed over its outputs."""
+    from keras.src.backend.common.backend_utils import standardize_argnums  # deferred: not in Keras 3.15
+
+    def gradients(*args: Any, **kwargs: Any) -> Any:
+        values = list(args)
+        for at in standardize_argnums(argnums, len(args)):
+            values[at] = tree.map_structure(lambda x: tf.identity(convert_to_tensor(x)), values[at])
+        sources = [values[at] for at in standardize_argnums(argnums, len(args))]
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(sources)
+            y = f(*values, **kwargs)
+        found = tape.gradient(y, sources, unconnected_gradients="zero")
+        return found[0] if isinstance(argnums, int) else tuple(found)
+
+    return gradients
 
 
 def remat(f):

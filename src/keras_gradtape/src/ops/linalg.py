@@ -52,6 +52,20 @@ def inv(a):
     return tf.linalg.inv(convert_to_tensor(a))
 
 
+def matrix_power(a, n):
+    """Returns the product of `n` factors, by repeated squaring; those of negative powers are inverses."""
+    a = convert_to_tensor(a)
+    result = None
+    factor, n = (inv(a), -n) if n < 0 else (a, n)
+    while n:
+        if n % 2:
+            result = factor if result is None else tf.matmul(result, factor)
+        n //= 2
+        if n:
+            factor = tf.matmul(factor, factor)
+    return tf.eye(a.dims[-1], batch_shape=a.dims[:-2], dtype=a.dtype) if result is None else result
+
+
 def lu_factor(a):
     """Returns both factors in one matrix, and the pivots as row exchanges, as in LAPACK."""
     a = convert_to_tensor(a)

@@ -48,7 +48,7 @@ def _by_segment(
     return ops.where(has_rows, y, convert_to_tensor(empty, dtype=y.dtype))
 
 
-def top_k(x, k, sorted=True):
+def top_k(x, k, sorted=True, is_stable=True):
     values, indices = tf.math.top_k(convert_to_tensor(x), k)
     return values, indices
 
@@ -186,6 +186,18 @@ def istft(x, sequence_length, sequence_stride, fft_length, length=None, window="
 def _float(x: Any) -> Tensor:
     x = convert_to_tensor(x)
     return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, result_type(x.dtype.name, float))
+
+
+def gammainc(x1, x2):
+    x1, x2 = convert_to_tensor(x1), convert_to_tensor(x2)
+    dtype = result_type(x1.dtype.name, x2.dtype.name, float)
+    computed_in = "float32" if dtype in ("float16", "bfloat16") else dtype
+    return cast(tf.math.igamma(cast(x1, computed_in), cast(x2, computed_in)), dtype)
+
+
+def lgamma(x):
+    x = _float(x)
+    return tf.math.lgamma(x) if x.dtype.name != "bfloat16" else cast(tf.math.lgamma(cast(x, "float32")), "bfloat16")
 
 
 def rsqrt(x):

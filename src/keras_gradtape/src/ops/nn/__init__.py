@@ -40,7 +40,7 @@ from .losses import (
     psnr,
     sparse_categorical_crossentropy,
 )
-from .normalization import batch_normalization, moments
+from .normalization import batch_normalization, layer_normalization, moments
 from .patches import depth_to_space, fold, space_to_depth, unfold
 from .pooling import adaptive_average_pool, adaptive_max_pool, average_pool, max_pool
 
@@ -48,8 +48,8 @@ __all__ = [
     "adaptive_average_pool", "adaptive_max_pool", "average_pool", "batch_normalization", "binary_crossentropy",
     "categorical_crossentropy", "celu", "conv", "conv_transpose", "ctc_decode", "ctc_loss", "depth_to_space",
     "depthwise_conv", "dot_product_attention", "elu", "fold", "gelu", "glu", "hard_shrink", "hard_sigmoid", "hard_silu",
-    "hard_tanh", "leaky_relu", "log_sigmoid", "log_softmax", "max_pool", "moments", "multi_hot", "one_hot", "psnr",
-    "relu", "relu6", "selu", "separable_conv", "sigmoid", "silu", "soft_shrink", "softmax", "softplus", "softsign",
-    "space_to_depth", "sparse_categorical_crossentropy", "sparse_plus", "sparse_sigmoid", "sparsemax", "squareplus",
-    "tanh", "tanh_shrink", "threshold", "unfold",
+    "hard_tanh", "layer_normalization", "leaky_relu", "log_sigmoid", "log_softmax", "max_pool", "moments", "multi_hot",
+    "one_hot", "psnr", "relu", "relu6", "selu", "separable_conv", "sigmoid", "silu", "soft_shrink", "softmax",
+    "softplus", "softsign", "space_to_depth", "sparse_categorical_crossentropy", "sparse_plus", "sparse_sigmoid",
+    "sparsemax", "squareplus", "tanh", "tanh_shrink", "threshold", "unfold",
 ]  # fmt: skip

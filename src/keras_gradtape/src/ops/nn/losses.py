@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from keras.src import backend
+from keras.src.backend.common import standardize_dtype
 
 import gradtape as tf
 from gradtape import Tensor
@@ -25,7 +26,7 @@ def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
     x = convert_to_tensor(x)
     if not x.dtype.is_integer:
         x = cast(x, "int32")
-    dtype = tf.as_dtype(backend.floatx() if dtype is None else backend.standardize_dtype(dtype))
+    dtype = tf.as_dtype(backend.floatx() if dtype is None else standardize_dtype(dtype))
     if sparse:
         return hot(x, int(num_classes), axis % (len(x.dims) + 1), dtype)
     on, off = (ops.cast(tf.constant(flag), dtype=dtype) for flag in (1, 0))

@@ -52,7 +52,21 @@ def batch_normalization(x, mean, variance, axis, offset=None, scale=None, epsilo
     )
 
 
-def layer_normalization(x: Any, gamma: Any, beta: Any, axis: Any, epsilon: float | None) -> Tensor | None:
+def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None):
+    y = fused_layer_normalization(x, gamma, beta, axis, epsilon)
+    if y is not None:
+        return y
+    x = convert_to_tensor(x)
+    axes = sorted(a % len(x.dims) for a in ([axis] if isinstance(axis, int) else axis))
+    shape = [size if a in axes else 1 for a, size in enumerate(x.dims)]
+    mean, variance = moments(x, axes, keepdims=True)
+    y = (x - mean) * ops.rsqrt(variance + (backend_epsilon() if epsilon is None else epsilon))
+    if gamma is not None:
+        y = y * tf.reshape(convert_to_tensor(gamma, x.dtype), shape)
+    return y if beta is None else y + tf.reshape(convert_to_tensor(beta, x.dtype), shape)
+
+
+def fused_layer_normalization(x: Any, gamma: Any, beta: Any, axis: Any, epsilon: float | None) -> Tensor | None:
     """Fused layer normalization along the last axis; returns None if it does not apply."""
     x = convert_to_tensor(x)
     size = x.dims[-1] if x.dims else 0

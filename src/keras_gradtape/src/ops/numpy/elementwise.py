@@ -11,7 +11,7 @@ from gradtape.engine.run.namespace import ops
 from gradtape.ops.elementwise.arithmetic import power as raised
 
 from ...sparse import intersection, is_sparse, like, on_values, quotient, union
-from .promotion import KERAS, common, dtype_of, numeric, on_bools, promote, tensor, weak
+from .promotion import KERAS, cast_all, common, dtype_of, numeric, on_bools, promote, tensor, weak
 
 _AT_ZEROS = {
     "": lambda f: f, "values": on_values(), "linear": on_values(linear=True), "union": union,
@@ -34,8 +34,8 @@ globals().update({row.name: _published(row) for row in _ROWS})
 bitwise_invert = bitwise_not  # noqa: F821
 bitwise_left_shift, bitwise_right_shift = left_shift, right_shift  # noqa: F821
 __all__ = [
-    *(row.name for row in _ROWS), "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift", "clip", "ldexp",
-    "power", "round", "signbit", "view",
+    *(row.name for row in _ROWS), "bitwise_invert", "bitwise_left_shift", "bitwise_right_shift", "clip", "copysign",
+    "float_power", "ldexp", "power", "round", "signbit", "view",
 ]  # fmt: skip
 
 
@@ -58,6 +58,18 @@ def _bound(bound, x: Tensor) -> Tensor:
     if isinstance(bound, int | float) and x.dtype.is_integer:
         bound = int(max(min(bound, x.dtype.max), x.dtype.min))
     return tensor(bound, x.dtype)
+
+
+def copysign(x1, x2):
+    x1, x2 = weak(x1), weak(x2)
+    x1, x2 = cast_all((x1, x2), common(x1, x2, float))
+    size = ops.abs(x1)
+    return ops.where(ops.signbit(x2), -size, size)
+
+
+def float_power(x1, x2):
+    x1, x2 = weak(x1), weak(x2)
+    return ops.pow(*cast_all((x1, x2), common(x1, x2, float)))
 
 
 def ldexp(x1, x2):

@@ -11,7 +11,7 @@ from ... import sparse
 from .promotion import cast_all, common, floating, on_bools, promote, tensor
 from .shared import flip, ravel
 
-__all__ = ["corrcoef", "correlate", "einsum", "matmul", "slogdet"]
+__all__ = ["corrcoef", "correlate", "cov", "einsum", "matmul", "slogdet"]
 
 
 def _factors(*given) -> list[Tensor]:
@@ -46,6 +46,18 @@ def correlate(x1, x2, mode="valid"):
     rows = ops.reshape(ops.pad(long, paddings=((before, after),)), shape=(1, long.dims[0] + before + after, 1))
     y = ravel(tf.nn.conv1d(rows, ops.reshape(short, shape=(m, 1, 1)), stride=1, padding="VALID"))
     return flip(y) if swapped else y
+
+
+def cov(x):
+    x = floating(tensor(x, "float64") if tensor(x).dtype.name == "int64" else x)
+    if len(x.dims) > 2:
+        raise ValueError(f"Input tensor must have at most 2 dimensions. Received: x.shape={x.dims}")
+    if not x.dims:
+        return tensor(float("nan"), x.dtype)  # there is nothing over which it varies
+    x = ops.reshape(x, shape=(1, *x.dims)) if len(x.dims) < 2 else x
+    apart = x - ops.mean(x, axis=(1,), keepdims=True)
+    y = ops.matmul(apart, ops.conj(apart), transpose_b=True) / (x.dims[1] - 1)
+    return ops.reshape(y, shape=()) if y.dims == (1, 1) else y
 
 
 def einsum(subscripts, *operands, **kwargs):

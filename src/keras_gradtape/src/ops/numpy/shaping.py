@@ -19,7 +19,8 @@ from .promotion import axes_of, axis_of, common, promote, tensor
 from .shared import ravel
 
 __all__ = [
-    "array_split", "concatenate", "copy", "expand_dims", "meshgrid", "reshape", "size", "squeeze", "transpose",
+    "array_split", "column_stack", "concatenate", "copy", "expand_dims", "meshgrid", "reshape", "size", "squeeze",
+    "transpose",
 ]
 
 
@@ -43,6 +44,11 @@ def array_split(x, indices_or_sections, axis=0):
     axis, count = axis_of(x, axis), indices_or_sections
     size = x.dims[axis]
     return list(ops.split(x, sizes=tuple(size // count + (i < size % count) for i in range(count)), axis=axis))
+
+
+def column_stack(xs):
+    xs = promote(*xs)
+    return ops.concat(*(expand_dims(x, -1) if len(x.dims) == 1 else x for x in xs), axis=1)
 
 
 def concatenate(xs, axis=0):

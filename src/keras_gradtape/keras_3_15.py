@@ -1,0 +1,97 @@
+"""Keras 3.15, which has no pluggable backends: gradtape takes the place of Keras' `numpy` backend, which cannot train.
+
+The modules of `keras_gradtape` are substituted for those of that backend, and the backend gets its own name once Keras
+has imported all of them. This file can be deleted with the support of Keras 3.15: nothing else depends on it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+Adapt = Callable[[Any], None]
+_NAME = "gradtape"
+_SLOT = "keras.src.backend.numpy"
+_TENSORFLOW = "keras.src.backend.tensorflow"
+_ALL_NAMES = "".join(f"from keras_gradtape.src{part} import *\n" for part in ("", ".ops", ".rnn"))  # in one module
+_BACKEND = {
+    _SLOT: _ALL_NAMES,
+    f"{_SLOT}.core": "from keras_gradtape.src.ops.core import *",
+    f"{_SLOT}.layer": "from keras_gradtape.src.layer import BackendLayer as NumpyLayer",
+    f"{_SLOT}.trainer": "from keras_gradtape.src.trainer import Trainer as NumpyTrainer",
+    f"{_SLOT}.export": "from keras_gradtape.src.export import SavedModelExportArchive as NumpyExportArchive",
+}
+_BESIDE = {
+    _TENSORFLOW: _ALL_NAMES,
+    **{
+        f"{_TENSORFLOW}.{name}": f"from keras_gradtape.src.ops.{name} import *"
+        for name in ("core", "image", "linalg", "math", "nn", "numpy")
+    },
+}
+
+
+def take_place(config: Any, substitutes: dict[str, str], adaptations: dict[str, Adapt]) -> None:
+    """Keras sees the backend as `numpy` until all modules of it are imported."""
+    waiting = set(_BACKEND)
+
+    def served(module: Any) -> None:
+        waiting.discard(module.__name__)
+        if not waiting:
+            config._BACKEND = _NAME
+
+    config._BACKEND = "numpy"
+    substitutes.update({**_BACKEND, **_BESIDE})
+    adaptations.update({**_ADAPTATIONS, **dict.fromkeys(_BACKEND, served)})
+
+
+def _name_trainer(module: Any) -> None:
+    """Gives the base class of trainers the name that it has in later versions."""
+    module.BaseTrainer = module.Trainer
+
+
+def _name_archive(module: Any) -> None:
+    """Gives the base class of archives the name that it has in later versions."""
+    module.BaseSavedModelExportArchive = module.SavedModelExportArchive
+
+
+def _serve_distribution(module: Any) -> None:
+    """Registers the `distribution_lib` for `keras.distribution`: the substituted backend has none."""
+    from keras.src import backend
+
+    from .src import distribution
+
+    backend.distribution_lib = module.distribution_lib = distribution
+    module.Distribution.distribute_tf_dataset = distribution.local_dataset
+
+
+def _serve_normalization(nn: Any) -> None:
+    """Uses a fused op for `keras.ops.layer_normalization` along rows: there is no function of backends for it."""
+    from .src.ops.nn.normalization import fused_layer_normalization
+
+    by_parts = nn._layer_normalization
+
+    def whole(x: Any, gamma: Any = None, beta: Any = None, axis: Any = -1, epsilon: Any = None, **options: Any) -> Any:
+        y = None if any(options.values()) else fused_layer_normalization(x, gamma, beta, axis, epsilon)
+        return by_parts(x, gamma, beta, axis, epsilon, **options) if y is None else y
+
+    nn._layer_normalization = whole
+
+
+def _know_backend(backend_utils: Any) -> None:
+    """Makes `keras.utils.DynamicBackend` know the name; and no graph is TensorFlow's."""
+    backend = sys.modules["keras.src.backend"]
+    dynamic = backend_utils.DynamicBackend
+    get, put = dynamic.__getattr__, dynamic.set_backend
+    dynamic.__getattr__ = lambda self, name: getattr(backend, name) if self._backend == _NAME else get(self, name)
+    dynamic.set_backend = lambda self, name: setattr(self, "_backend", name) if name == _NAME else put(self, name)
+    backend_utils.in_tf_graph = lambda: False
+
+
+_ADAPTATIONS: dict[str, Adapt] = {
+    "keras.src.distribution.distribution_lib": _serve_distribution,
+    "keras.src.export.saved_model_export_archive": _name_archive,
+    "keras.src.ops.nn": _serve_normalization,
+    "keras.src.trainers.trainer": _name_trainer,
+    "keras.src.utils.backend_utils": _know_backend,
+}
