@@ -16,6 +16,8 @@ import pytest
 import gradtape as tf
 from gradtape import autograph
 
+pytestmark = pytest.mark.several
+
 FILE = __file__
 PROGRAM = '''
 import functools, os, signal, sys

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("jax")
+pytestmark = pytest.mark.several
 
 
 def test_threads_that_do_everything_at_once():

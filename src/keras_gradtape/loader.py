@@ -39,7 +39,7 @@ def _installed() -> list[Any]:
 role = next((finder.role for finder in _installed()), None) or _Role()
 
 _CONFIG = "keras.src.backend.config"
-_INTERFACE = ("keras_gradtape.src", *(f"keras_gradtape.src.{name}" for name in ("layer", "trainer", "export")))
+_INTERFACE = tuple(f"keras_gradtape.src.{name}" for name in ("interface", "layer", "trainer", "export"))
 _TENSORFLOW = "keras.src.backend.tensorflow"  # imported by layers and libraries that use it besides their backend
 _BESIDE = {
     _TENSORFLOW: "from keras_gradtape.src import *",

@@ -14,6 +14,8 @@ from gradtape.engine.run.namespace import ops
 from .ops.core import cast
 from .ops.core import dense_tensor as convert_to_tensor
 
+__all__ = ["bidirectional_gru", "bidirectional_lstm", "cudnn_ok", "gru", "lstm", "rnn", "unstack"]
+
 
 def _swapped(x: Tensor) -> Tensor:
     """Swaps the batch and time axes."""
