@@ -73,11 +73,12 @@ class Metrics:
         if prometheus_client is None:
             return
         self._registry = prometheus_client.CollectorRegistry()
-        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:  # several workers: each answers for all
+        names: dict[str, Any] = {"labelnames": ("model",), "registry": self._registry}
+        if "PROMETHEUS_MULTIPROC_DIR" in os.environ:  # several workers: each answers for all, by their files
             from prometheus_client import multiprocess
 
             multiprocess.MultiProcessCollector(self._registry)
-        names: dict[str, Any] = {"labelnames": ("model",), "registry": self._registry}
+            names["registry"] = None
         self._seconds = prometheus_client.Histogram("predict_seconds", "Duration of requests", **names)
         self._instances = prometheus_client.Counter("predict_instances", "Instances of answered requests", **names)
         self._refused = prometheus_client.Counter("predict_refused", "Requests that were not answered", **names)
