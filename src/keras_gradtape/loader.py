@@ -68,11 +68,11 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
         """Returns the spec of `name` if it is a substitute, or a module that is followed by something."""
         if name == _CONFIG:
-            return followed_by(name, path, self._configured, _environment())
+            return followed_by(name, path, self._configured, _environment)
         if not self._chosen:
             return None
         if name in _INTERFACE:
-            return followed_by(name, path, within=_reporting())
+            return followed_by(name, path, within=_reporting)
         if name in self.adaptations and name not in self.substitutes:
             return followed_by(name, path, _reporting()(self.adaptations[name]))
         if name in self.substitutes:
@@ -197,23 +197,40 @@ def _environment() -> Iterator[None]:
             os.environ["KERAS_BACKEND"] = before
 
 
+class _Followed(importlib.abc.Loader):
+    """A module's loader, `within` a context, and what is done with the module then.
+
+    Not attributes of the loader itself: that of a zip archive is the loader of all its modules.
+    """
+
+    def __init__(self, loader: Any, then: Callable[[types.ModuleType], None], within: Callable[[], Any]) -> None:
+        self._loader, self._then, self._within = loader, then, within
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType | None:
+        """Creates the module as the loader does."""
+        created: types.ModuleType | None = self._loader.create_module(spec)
+        return created
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Loads the module within the context, then passes it on."""
+        with self._within():
+            self._loader.exec_module(module)
+        self._then(module)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
 def followed_by(
     name: str,
     path: Any,
     then: Callable[[types.ModuleType], None] = lambda module: None,
-    within: contextlib.AbstractContextManager[None] | None = None,
+    within: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> importlib.machinery.ModuleSpec | None:
     """Returns the spec of a module that is loaded normally, `within` a context, then passed to `then`."""
     spec = importlib.machinery.PathFinder.find_spec(name, path)
     if spec is not None and spec.loader is not None:
-        load = spec.loader.exec_module
-
-        def exec_module(module: types.ModuleType) -> None:
-            with within or contextlib.nullcontext():
-                load(module)
-            then(module)
-
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        spec.loader = _Followed(spec.loader, then, within)
     return spec
 
 
