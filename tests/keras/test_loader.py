@@ -87,6 +87,8 @@ known = {id(x) for module in (interface, ops, ops.core, layer, trainer, export) 
 for name, module in sorted(sys.modules.items()):
     if name.startswith("keras.") and not name.startswith(("keras.src.backend.numpy", "keras.src.backend.tensorflow")):
         for title, x in vars(module).items():
+            if title == "__loader__":  # which only remembers to adapt the module
+                continue
             x = x.func if isinstance(x, functools.partial) else x
             owner = x if isinstance(x, type | types.FunctionType) else type(x)
             if owner.__module__.startswith(("gradtape", "keras_gradtape")) and id(x) not in known:
