@@ -6,8 +6,13 @@ has imported all of them. This file can be deleted with the support of Keras 3.1
 
 from __future__ import annotations
 
+import importlib.abc
+import importlib.util
+import os
 import sys
+import types
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 Adapt = Callable[[Any], None]
@@ -24,6 +29,11 @@ _BACKEND = {
 }
 _BESIDE = {
     _TENSORFLOW: _ALL_NAMES,
+    f"{_TENSORFLOW}.layer": "from keras_gradtape.src.layer import TFLayer",
+    f"{_TENSORFLOW}.random": "from keras_gradtape.src.random import *",
+    f"{_TENSORFLOW}.rnn": "from keras_gradtape.src.rnn import *",
+    f"{_TENSORFLOW}.sparse": "from keras_gradtape.src.sparse import *",
+    f"{_TENSORFLOW}.trainer": "from keras_gradtape.src.trainer import TensorFlowTrainer",
     **{
         f"{_TENSORFLOW}.{name}": f"from keras_gradtape.src.ops.{name} import *"
         for name in ("core", "image", "linalg", "math", "nn", "numpy")
@@ -31,18 +41,40 @@ _BESIDE = {
 }
 
 
-def take_place(config: Any, substitutes: dict[str, str], adaptations: dict[str, Adapt]) -> None:
-    """Keras sees the backend as `numpy` until all modules of it are imported."""
-    waiting = set(_BACKEND)
-
-    def served(module: Any) -> None:
-        waiting.discard(module.__name__)
-        if not waiting:
-            config._BACKEND = _NAME
-
+def take_place(config: Any, adaptations: dict[str, Adapt]) -> Callable[[str], ModuleSpec | None]:
+    """Returns what finds the substituted modules. Keras sees the backend as `numpy` until all of them are imported."""
     config._BACKEND = "numpy"
-    substitutes.update({**_BACKEND, **_BESIDE})
-    adaptations.update({**_ADAPTATIONS, **dict.fromkeys(_BACKEND, served)})
+    adaptations.update(_ADAPTATIONS)
+    return _Substitutes(config).find
+
+
+class _Substitutes(importlib.abc.Loader):
+    """Finds and loads the modules of `keras_gradtape` in the places of those of Keras."""
+
+    def __init__(self, config: Any) -> None:
+        self._config = config
+        self._waiting = set(_BACKEND)
+
+    def find(self, name: str) -> ModuleSpec | None:
+        """Returns the spec of a substituted module; what a substituted package does not have is Keras' own."""
+        if name not in _BACKEND and name not in _BESIDE:
+            return None
+        backends: Any = sys.modules["keras.src.backend"]
+        folder = os.path.join(backends.__path__[0], *name.split(".")[3:])
+        spec = importlib.util.spec_from_loader(name, self, is_package=os.path.isdir(folder))
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec.submodule_search_locations = [folder]
+        return spec
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Fills a module with gradtape's names; the last one gives the backend its name."""
+        from .loader import reporting
+
+        with reporting():
+            exec({**_BACKEND, **_BESIDE}[module.__name__], vars(module))
+        self._waiting.discard(module.__name__)
+        if not self._waiting:
+            self._config._BACKEND = _NAME
 
 
 def _name_trainer(module: Any) -> None:

@@ -1,13 +1,14 @@
 """Runs Keras 3 with gradtape as its backend.
 
-Keras selects its backend during import. The import hook below adds gradtape to Keras' pluggable backends, whose
-interface is `keras_gradtape.src`; for versions without them, `keras_3_15` substitutes another backend. No file of Keras
-is modified. If another backend is requested, the hook does nothing.
+Keras selects its backend during import. The import hook below chooses gradtape by the table in docs/keras.md and adds
+it to Keras' pluggable backends, whose interface is `keras_gradtape.src`; for versions without them, `keras_3_15`
+substitutes another backend. No file of Keras is modified. If Keras runs on another backend, the hook does nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -21,7 +22,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 NAME = "gradtape"
-TESTED = ("3.15", "3.16")  # the Keras versions for which the hooks are tested
+TESTED = ("3.15", "3.16")  # the Keras versions for which the hook is tested
+
+_CONFIG = "keras.src.backend.config"
+_INTERFACE = tuple(f"keras_gradtape.src.{name}" for name in ("interface", "layer", "trainer", "export"))
+_TENSORFLOW = "keras.src.backend.tensorflow"  # imported by layers and libraries that use it besides their backend
+
+Spec = importlib.machinery.ModuleSpec
 
 
 class _Role:
@@ -38,67 +45,30 @@ def _installed() -> list[Any]:
 
 role = next((finder.role for finder in _installed()), None) or _Role()
 
-_CONFIG = "keras.src.backend.config"
-_INTERFACE = tuple(f"keras_gradtape.src.{name}" for name in ("interface", "layer", "trainer", "export"))
-_TENSORFLOW = "keras.src.backend.tensorflow"  # imported by layers and libraries that use it besides their backend
-_BESIDE = {
-    _TENSORFLOW: "from keras_gradtape.src import *",
-    f"{_TENSORFLOW}.layer": "from keras_gradtape.src.layer import BackendLayer as TFLayer",
-    f"{_TENSORFLOW}.random": "from keras_gradtape.src.random import *",
-    f"{_TENSORFLOW}.rnn": "from keras_gradtape.src.rnn import *",
-    f"{_TENSORFLOW}.sparse": "from keras_gradtape.src.sparse import *",
-    f"{_TENSORFLOW}.trainer": "from keras_gradtape.src.trainer import Trainer as TensorFlowTrainer",
-    f"{_TENSORFLOW}.ops": "from keras_gradtape.src.ops import *",
-    **{
-        f"{_TENSORFLOW}.ops.{name}": f"from keras_gradtape.src.ops.{name} import *"
-        for name in ("core", "image", "linalg", "math", "nn", "numpy")
-    },
-}
 
-
-class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Import hook that makes gradtape a backend once Keras' configuration requests it."""
+class Finder(importlib.abc.MetaPathFinder):
+    """Import hook that makes gradtape a backend of Keras where it is chosen."""
 
     def __init__(self) -> None:
         self.role = role
-        self._chosen = False
-        self.substitutes: dict[str, str] = {}  # of modules that are gradtape's: their code
-        self.adaptations: dict[str, Callable[[Any], None]] = {}  # of modules that are Keras': what to do after loading
+        self._adaptations: dict[str, Callable[[Any], None]] = {}  # by the module that is adapted after loading
+        self._substitute: Callable[[str], Spec | None] | None = None  # finds the modules that replace some of Keras
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
-        """Returns the spec of `name` if it is a substitute, or a module that is followed by something."""
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Spec | None:
+        """Returns the spec of a module of Keras that is replaced, or followed by something."""
         if name == _CONFIG:
-            return followed_by(name, path, self._configured, _environment)
-        if not self._chosen:
-            return None
-        if name in _INTERFACE:
-            return followed_by(name, path, within=_reporting)
-        if name in self.adaptations and name not in self.substitutes:
-            return followed_by(name, path, _reporting()(self.adaptations[name]))
-        if name in self.substitutes:
-            folders = [os.path.join(folder, name.rpartition(".")[2]) for folder in path]
-            # What a substituted package does not have is Keras' own.
-            is_package = any(os.path.isdir(folder) for folder in folders)
-            spec = importlib.util.spec_from_loader(name, self, is_package=is_package)
-            if spec is not None and is_package:
-                spec.submodule_search_locations = folders
-            return spec
-        return None
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        """Uses the default module creation."""
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        """Fills a substitute with gradtape's names."""
-        with _reporting():
-            exec(self.substitutes[module.__name__], vars(module))
-        if module.__name__ in self.adaptations:
-            self.adaptations[module.__name__](module)
+            return _followed(name, path, then=self._configured, within=_environment)
+        if name in _INTERFACE and self._adaptations:
+            return _followed(name, path, within=reporting)
+        spec = self._substitute(name) if self._substitute else None
+        if spec is None and name in self._adaptations:
+            spec = _followed(name, path, then=reporting()(self._adaptations[name]))
+        return spec
 
     def _configured(self, config: Any) -> None:
         """Called after Keras' configuration has loaded: registers the backend if it is chosen."""
-        self._chosen = config._BACKEND == NAME
-        if not self._chosen:
+        if config.backend() != NAME:
+            self._adaptations, self._substitute = {}, None
             return
         from keras.src.version import __version__
 
@@ -110,36 +80,18 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 f"odd, install one of those: pip install 'keras=={TESTED[0]}.*'",
                 stacklevel=2,
             )
-        self.substitutes = dict(_BESIDE)
-        self.adaptations = adaptations.of(role.serves_tensorflow)
+        self._adaptations = adaptations.of(role.serves_tensorflow)
         if hasattr(config, "PLUGGABLE_BACKENDS"):
             config.PLUGGABLE_BACKENDS |= {NAME}
             if "keras.src.utils.module_utils" in sys.modules:  # the configuration itself imports it
                 sys.modules["keras.src.utils.module_utils"].PLUGGABLE_BACKENDS = config.PLUGGABLE_BACKENDS
+            self._substitute = _in_place_of_tensorflow
         else:
             from . import keras_3_15
 
-            keras_3_15.take_place(config, self.substitutes, self.adaptations)
-        for name in self.adaptations.keys() & sys.modules.keys():  # modules that the configuration itself imported
-            self.adaptations[name](sys.modules[name])
-
-
-class BackendError(RuntimeError):
-    """Raised when gradtape's backend cannot be imported. Keras replaces an ImportError or AttributeError by its own."""
-
-
-@contextlib.contextmanager
-def _reporting() -> Iterator[None]:
-    """Context manager: turns errors of an import into one that reaches the user."""
-    try:
-        yield
-    except (ImportError, AttributeError) as error:
-        from keras.src.version import __version__
-
-        raise BackendError(
-            f"Keras {__version__} cannot run on gradtape, which was tested with Keras {' and '.join(TESTED)}: "
-            f"{type(error).__name__}: {error}. Install one of those: pip install 'keras=={TESTED[0]}.*'"
-        ) from error
+            self._substitute = keras_3_15.take_place(config, self._adaptations)
+        for name in self._adaptations.keys() & sys.modules.keys():  # modules that the configuration itself imported
+            self._adaptations[name](sys.modules[name])
 
 
 def _named_by_variable() -> str:
@@ -197,7 +149,47 @@ def _environment() -> Iterator[None]:
             os.environ["KERAS_BACKEND"] = before
 
 
-class _Followed(importlib.abc.Loader):
+class BackendError(RuntimeError):
+    """Raised when gradtape's backend cannot be imported. Keras replaces an ImportError or AttributeError by its own."""
+
+
+@contextlib.contextmanager
+def reporting() -> Iterator[None]:
+    """Context manager: turns errors of an import into one that reaches the user."""
+    try:
+        yield
+    except (ImportError, AttributeError) as error:
+        from keras.src.version import __version__
+
+        raise BackendError(
+            f"Keras {__version__} cannot run on gradtape, which was tested with Keras {' and '.join(TESTED)}: "
+            f"{type(error).__name__}: {error}. Install one of those: pip install 'keras=={TESTED[0]}.*'"
+        ) from error
+
+
+def _in_place_of_tensorflow(name: str) -> Spec | None:
+    """Returns the spec of a module of Keras' `tensorflow` backend: gradtape's, or Keras' own if there is none."""
+    if not f"{name}.".startswith(f"{_TENSORFLOW}."):
+        return None
+    own = "keras_gradtape.src" + name.removeprefix(_TENSORFLOW)
+    if importlib.util.find_spec(own) is not None:
+        return importlib.util.spec_from_loader(name, _Alias(own))
+    backends: Any = sys.modules["keras.src.backend"]
+    return importlib.machinery.PathFinder.find_spec(name, [os.path.join(backends.__path__[0], "tensorflow")])
+
+
+class _Alias(importlib.abc.Loader):
+    """Makes a module known by a second name."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Replaces the empty module that Python has created."""
+        sys.modules[module.__name__] = importlib.import_module(self._name)
+
+
+class _Followed:
     """A module's loader, `within` a context, and what is done with the module then.
 
     Not attributes of the loader itself: that of a zip archive is the loader of all its modules.
@@ -205,11 +197,6 @@ class _Followed(importlib.abc.Loader):
 
     def __init__(self, loader: Any, then: Callable[[types.ModuleType], None], within: Callable[[], Any]) -> None:
         self._loader, self._then, self._within = loader, then, within
-
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType | None:
-        """Creates the module as the loader does."""
-        created: types.ModuleType | None = self._loader.create_module(spec)
-        return created
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Loads the module within the context, then passes it on."""
@@ -221,16 +208,16 @@ class _Followed(importlib.abc.Loader):
         return getattr(self._loader, name)
 
 
-def followed_by(
+def _followed(
     name: str,
     path: Any,
     then: Callable[[types.ModuleType], None] = lambda module: None,
     within: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
-) -> importlib.machinery.ModuleSpec | None:
+) -> Spec | None:
     """Returns the spec of a module that is loaded normally, `within` a context, then passed to `then`."""
     spec = importlib.machinery.PathFinder.find_spec(name, path)
     if spec is not None and spec.loader is not None:
-        spec.loader = _Followed(spec.loader, then, within)
+        spec.loader = _Followed(spec.loader, then, within)  # type: ignore[assignment]  # has what the loader has
     return spec
 
 

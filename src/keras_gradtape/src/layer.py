@@ -100,3 +100,6 @@ class BackendLayer(Owner):
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
         with scopes.inside(scopes.LayerName(self.name, self._constructed_at)):  # type: ignore[attr-defined]
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
+
+
+TFLayer = BackendLayer  # its name in the `tensorflow` backend of Keras, of which gradtape takes the place

@@ -554,3 +554,6 @@ def _converted(data: Any) -> Any:
     return tree.map_structure(
         lambda x: x if x is None or isinstance(x, DistributedValues) else convert_to_tensor(x), data
     )
+
+
+TensorFlowTrainer = Trainer  # its name in the `tensorflow` backend of Keras, of which gradtape takes the place
