@@ -520,20 +520,6 @@ def function_that_takes_elements(used):
 
 
 @cases("core")
-def queue(used):
-    queue = tf.queue.FIFOQueue(10, [tf.int32], [[]])
-    if used:
-        queue.enqueue(1)
-
-    def work():
-        queue.enqueue(2)
-        queue.enqueue(3)
-        assert int(queue.dequeue()) in (1, 2, 3)
-
-    return work
-
-
-@cases("core")
 def random_streams(used):
     tf.random.set_seed(1)
 
@@ -807,22 +793,6 @@ def text(used):
 
     if used:
         work()
-    return work
-
-
-@cases("core")
-def data_service(used):
-    service = tf.data.experimental.service
-    server = service.DispatchServer()
-    worker = service.WorkerServer(service.WorkerConfig(server.target.split("://")[1]))
-    data = numbers(4).apply(service.distribute("parallel_epochs", server.target, job_name=f"job{id(server)}"))
-
-    def work():
-        assert sorted(int(x) for x in data) in ([0, 1, 2, 3], [])
-        assert worker is not None
-
-    if used:
-        next(iter(data))
     return work
 
 

@@ -52,7 +52,7 @@ def tape():
         (lambda: tf.math.no_such_function, AttributeError, "tf.math.no_such_function is not in gradtape: "),
         (lambda: tf.reduce_summ, AttributeError, r"no such name in TensorFlow either. Did you mean tf.reduce_sum\?"),
         (lambda: tf.nn.softmaxx, AttributeError, r"no such name in TensorFlow either. Did you mean tf.nn.softmax\?"),
-        (lambda: tf.io.decode_proto, AttributeError, r"tf.io.decode_proto is not in gradtape yet. `gradtape check`"),
+        (lambda: tf.io.decode_proto, AttributeError, r"tf.io.decode_proto is not in gradtape. `gradtape check`"),
         (lambda: tf.compat.v1.no_such_thing, AttributeError, "tf.compat.v1.no_such_thing is not in gradtape"),
     ],
 )

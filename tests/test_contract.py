@@ -25,7 +25,6 @@ TABLE = json.loads((ROOT / "tests" / "data" / "tensorflow_api.json").read_text()
 # Names whose parameters differ from TensorFlow's, and why.
 OTHER_PARAMETERS = {
     "Variable": "TensorFlow hides its constructor's parameters behind *args, **kwargs",
-    "experimental.dtensor.DVariable": "hidden behind *args, **kwargs, as those of Variable are",
     "Tensor": "made by ops in TensorFlow, from an array here",
     **{
         f"distribute.experimental.{name}": "hidden behind *args, **kwargs, as those of Variable are"
@@ -151,20 +150,6 @@ LEFT_OUT = {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         "placeholder_value": TRACING,
     },
-    **{
-        f"RNNCell{kind}Wrapper": dict.fromkeys(
-            """
-            activity_regularizer add_loss add_metric add_update add_variable add_weight apply compute_dtype
-            compute_mask compute_output_shape compute_output_signature count_params dtype dtype_policy dynamic
-            finalize_state from_config get_input_at get_input_mask_at get_input_shape_at get_losses_for get_output_at
-            get_output_mask_at get_output_shape_at get_updates_for get_weights inbound_nodes input input_mask
-            input_shape input_spec losses metrics non_trainable_weights outbound_nodes output output_mask output_shape
-            set_weights stateful supports_masking trainable trainable_weights updates variable_dtype weights
-            """.split(),
-            "of a Keras layer, which the wrapper is not",
-        )
-        for kind in ("Device", "Dropout", "Residual")
-    },
     "NumpyIterator": dict.fromkeys(["next", "restore", "save"], "an iterator of NumPy arrays is a plain generator"),
     "DVariable": {"create": "a variable is created with its value"},
 }
@@ -198,13 +183,13 @@ PUBLIC = set((DATA / "tensorflow_public_names.txt").read_text().split())
 
 
 def test_no_name_is_missing():
-    assert not set(TABLE) - set(NAMES)
+    assert not set(TABLE) - set(NAMES) - set(missing_names())
     assert not PUBLIC - set(NAMES) - set(missing_names()), "put them into NAMES, or into gradtape.api.missing_names"
 
 
 def test_what_is_said_to_be_absent_is():
     assert not set(missing_names()) & set(NAMES)
-    assert not set(missing_names()) - PUBLIC
+    assert all(name in PUBLIC or name.startswith("compat.v1.") for name in missing_names())
     assert not set(raising_names()) - set(NAMES)
 
 

@@ -73,11 +73,6 @@ CALLS = {
         data.Dataset.from_generator(lambda: [1.0], output_types=D).element_spec
         data.Dataset.from_generator(list, output_types=(D, D), output_shapes=([], [None])).element_spec
         data.Dataset.from_generator(lambda: [1.0], output_signature=TensorSpec([], D)).element_spec
-        queue.FIFOQueue(2, dtypes=D).dtypes
-        queue.FIFOQueue(2, dtypes=[D, D]).dtypes
-        queue.PaddingFIFOQueue(2, dtypes=[D], shapes=[[]]).dtypes
-        queue.PriorityQueue(2, types=[D], shapes=[[]]).dtypes
-        queue.RandomShuffleQueue(2, 0, dtypes=[D]).dtypes
         debugging.assert_same_float_dtype(dtype=D)
         debugging.assert_type(tf.constant(1, D), tf_type=D)
         feature_column.weighted_categorical_column(column, "b", dtype=D).dtype
@@ -179,7 +174,6 @@ CALLS = {
         math.confusion_matrix([1], [1], dtype=D)
         math.count_nonzero([1], dtype=D)
         math.sobol_sample(2, 2, dtype=D)
-        quantization.dequantize(quantized, 0, 2, dtype=D)
         ragged.constant([[1]], dtype=D)
         ragged.range([1], dtype=D)
         random.gamma([1], 1.0, dtype=D)
@@ -198,7 +192,6 @@ CALLS = {
         raw_ops.Cast(x=1, DstT=D)
         raw_ops.Const(value=[1.0], dtype=D)
         raw_ops.DecodeRaw(bytes="aaaa", out_type=D)
-        raw_ops.Dequantize(input=quantized, min_range=0, max_range=2, dtype=D)
         raw_ops.Empty(shape=[1], dtype=D)
         raw_ops.IsotonicRegression(input=[[1.0]], output_dtype=D)
         raw_ops.RandomStandardNormal(shape=[1], dtype=D)
@@ -339,8 +332,6 @@ CALLS = {
         raw_ops.Real(input=[1j], Tout=D)
     """,
     "int32": """
-        compat.v1.distributions.Bernoulli(0.5, dtype=D).dtype
-        compat.v1.distributions.Categorical([0.5], dtype=D).dtype
         linalg.matmul([[1]], [[1]], output_type=D)
         linalg.matmul(tf.constant([[1]], tf.int8), tf.constant([[1]], tf.int8), output_type=D)
         raw_ops.BatchMatMulV3(x=tf.constant([[1]], tf.int8), y=tf.constant([[1]], tf.int8), Tout=D)
@@ -378,9 +369,6 @@ CALLS = {
         Variable([True], dtype=D)
         zeros([2], dtype=D)
     """,
-    "qint8": """
-        quantization.quantize([1.0], 0, 2, T=D)
-    """,
 }
 
 # What a parameter that takes a dtype is called.
@@ -393,16 +381,11 @@ WITHOUT_CALL = {
     "DType.most_specific_common_supertype(types)": "compares: `==` takes every spelling",
     "Tensor(dtype)": "no constructor in TensorFlow", "TensorSpec.value_type(dtype)": "the same",
     "TensorArraySpec.value_type(dtype)": "`TensorArray`, which has a call",
-    **dict.fromkeys(["linalg.LinearOperator(dtype)", "compat.v1.distributions.Distribution(dtype)",
-                     "queue.QueueBase(dtypes)"], "a base class: its subclasses have calls"),
+    "linalg.LinearOperator(dtype)": "a base class: its subclasses have calls",
     "types.experimental.GenericFunction(input_signature)": "`tf.function`, which has a call",
     "compat.v1.sparse_placeholder(dtype)": "refused outside of functions, whatever the dtype",
-    "experimental.dtensor.DVariable(dtype)": "passes it to `Variable`",
-    **dict.fromkeys(["nn.RNNCellDeviceWrapper.get_initial_state(dtype)", "nn.RNNCellDeviceWrapper.zero_state(dtype)",
-                     "nn.RNNCellDropoutWrapper.zero_state(dtype)"], "passed to the wrapped cell"),
     "train.experimental.ShardableTensor(dtype)": "made by the checkpoint",
     "io.decode_webp(dtype)": "needs a picture; read as by `decode_png`",
-    **dict.fromkeys(["compat.v1.nn.quantized_conv2d(out_type)", "raw_ops.QuantizedConv2D(out_type)"], "one dtype only"),
 }  # fmt: skip
 SPELLINGS = {
     "float32": {"a Python type": float, "another name": "float"}, "float64": {"another name": "double"},
@@ -455,7 +438,7 @@ def values(tmp_path_factory):
         "counter": tf.constant([1, 1], tf.uint64), "numbers": numbers, "pairs": tf.data.Dataset.zip((numbers, numbers)),
         "rows": tf.experimental.RowPartition.from_row_lengths([1]), "in_graph": in_graph,
         "column": tf.feature_column.categorical_column_with_identity("a", 3),
-        "quantized": tf.quantization.quantize([1.0], 0, 2, tf.qint8).output,
+        "quantized": tf.bitcast(tf.constant([1], tf.int8), tf.qint8),
         "pair": tf.lookup.KeyValueTensorInitializer([1], [0], tf.int64, tf.int64),
         "next_name": lambda: f"declared_{next(names)}", "list": list,
     }  # fmt: skip

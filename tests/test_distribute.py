@@ -221,18 +221,3 @@ def test_a_strategy_of_several_workers_is_one_by_its_former_name_too():
     assert isinstance(present(), former) and isinstance(former(), present)
     assert not isinstance(distribute.MirroredStrategy(["/cpu:0"]), former)
     assert issubclass(former, present) and not issubclass(present, former)
-
-
-def test_partitioners_split_as_tensorflow_does():
-    partitioners = tf.distribute.experimental.partitioners
-    shape = tf.TensorShape([6, 4])
-    assert partitioners.FixedShardsPartitioner(10)(shape, tf.float32, axis=1) == [1, 4]
-    assert partitioners.MinSizePartitioner(min_shard_bytes=32, max_shards=10)(shape, tf.float32) == [3, 1]
-    assert partitioners.MinSizePartitioner(min_shard_bytes=25, max_shards=2)(tf.TensorShape([3]), tf.int64) == [1]
-    assert partitioners.MaxSizePartitioner(max_shard_bytes=32)(shape, tf.float32) == [3, 1]
-    assert partitioners.MaxSizePartitioner(max_shard_bytes=4, max_shards=2)(shape, tf.float32) == [2, 1]
-    assert partitioners.MaxSizePartitioner(64, bytes_per_string=64)(shape, tf.string) == [6, 1]
-    with pytest.raises(ValueError, match=r"`max_shards` must be positive. Received: 0"):
-        partitioners.MinSizePartitioner(max_shards=0)
-    with pytest.raises(ValueError, match="not fully defined"):
-        partitioners.MaxSizePartitioner(4)(tf.TensorShape([None, 2]), tf.float32)

@@ -15,7 +15,7 @@ TESTS = Path(__file__).parent
 
 
 @pytest.mark.parametrize(
-    "name", ["on_four_cpus.py", "keras_on_four_cpus.py", "replicas_like_tensorflow.py", "dtensor_on_four_cpus.py"]
+    "name", ["on_four_cpus.py", "keras_on_four_cpus.py", "replicas_like_tensorflow.py"]
 )
 def test_in_a_process_of_its_own(name):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(TESTS / name)]

@@ -28,7 +28,7 @@ import gradtape as tf
 
 SHALLOW = {"copy": copy.copy}
 DEEP = {"deepcopy": copy.deepcopy}
-DATASETS = ("data.Dataset", "data.experimental.DatasetInitializer", "experimental.dtensor.DTensorDataset")
+DATASETS = ("data.Dataset", "data.experimental.DatasetInitializer")
 PICKLED = {f"protocol {n}": lambda x, n=n: pickle.loads(pickle.dumps(x, n)) for n in range(2, 6)}
 if find_spec("cloudpickle"):
     import cloudpickle

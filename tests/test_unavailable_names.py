@@ -7,7 +7,7 @@ import pytest
 import gradtape as tf
 
 UNIMPLEMENTED = tf.errors.UnimplementedError
-lite, mlir, resolvers = tf.lite, tf.mlir.experimental, tf.distribute.cluster_resolver
+lite, dtensor, resolvers = tf.lite, tf.experimental.dtensor, tf.distribute.cluster_resolver
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,12 @@ lite, mlir, resolvers = tf.lite, tf.mlir.experimental, tf.distribute.cluster_res
         (lambda: lite.experimental.QuantizationDebugger(), UNIMPLEMENTED, "where TensorFlow is installed"),
         (lambda: lite.experimental.Analyzer.analyze("model"), UNIMPLEMENTED, "Netron"),
         (lambda: lite.experimental.authoring.compatible(None), UNIMPLEMENTED, "where TensorFlow is installed"),
-        (lambda: mlir.convert_function(None), UNIMPLEMENTED, "experimental_get_compiler_ir"),
+        (lambda: tf.mlir.experimental.convert_function(None), AttributeError, "experimental_get_compiler_ir"),
+        (lambda: tf.compat.v1.queue.FIFOQueue(1, tf.int32), AttributeError, "Python's `queue.Queue` connects threads"),
+        (lambda: dtensor.Mesh(["x"], [0], [0], ["CPU:0"]), UNIMPLEMENTED, "gradtape has no DTensors"),
+        (lambda: dtensor.Layout.replicated(None, 2), UNIMPLEMENTED, "gradtape has no DTensors"),
+        (lambda: dtensor.DVariable([1.0]), UNIMPLEMENTED, "gradtape has no DTensors"),
+        (lambda: dtensor.DTensorCheckpoint(None), UNIMPLEMENTED, "gradtape has no DTensors"),
         (lambda: tf.experimental.tensorrt.Converter(), UNIMPLEMENTED, "jit_compile=True"),
         (lambda: tf.sysconfig.get_include(), NotImplementedError, "gradtape.extend"),
         (lambda: tf.load_library("/nowhere.so"), OSError, "kernel libraries from does not exist"),

@@ -20,12 +20,10 @@ from gradtape import linalg as linalg
 from gradtape import lite as lite
 from gradtape import lookup as lookup
 from gradtape import math as math
-from gradtape import mlir as mlir
 from gradtape import nest as nest
 from gradtape import nn as nn
 from gradtape import profiler as profiler
 from gradtape import quantization as quantization
-from gradtape import queue as queue
 from gradtape import ragged as ragged
 from gradtape import random as random
 from gradtape import raw_ops as raw_ops

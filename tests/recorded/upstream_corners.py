@@ -67,10 +67,6 @@ _ARRAYS = {
         f"{sizes}, tf.reshape(tf.range(16.0), (2, 2, 2, 2, 1)), [1, 1, 1, 1, 1], 'SAME')"
         for sizes in ("[1, 2, 1, 1, 1]", "tf.constant(0)")
     ),
-    "dequantize": (
-        "tf.raw_ops.Dequantize(input=tf.constant([1, 200], tf.quint8), min_range=[0.0], max_range=[1.0], axis=1)",
-        "tf.raw_ops.Dequantize(input=tf.constant([1, 200], tf.quint8), min_range=[0.0], max_range=[1.0])",
-    ),
 }
 
 _HUGE = "tf.SparseTensor([[1, 2], [3, 4]], [1.0, 3.0], [2**32, 2**31])"
@@ -91,11 +87,6 @@ _CELL = (
     "b=r(8)))(lambda shape: tf.constant(np.sin(np.arange(np.prod(shape)) * 1.7).reshape(shape), tf.float32))"
 )
 _LENGTH = "seq_len_max=tf.constant(3, tf.int64)"  # TensorFlow leaves memory beyond uninitialized
-_QUANTIZED = (
-    "tf.raw_ops.QuantizedConv2D(input=tf.constant(np.arange(18).reshape(1, 2, 3, 3), tf.quint8), "
-    "filter=tf.constant(np.arange(36).reshape(2, 2, 3, 3), tf.quint8), min_input={}, max_input=255.0, "
-    "min_filter=-1.5, max_filter=25.0, out_type=tf.qint32, strides=[1, 1, 1, 1], padding='{}')"
-)
 _RAW = {
     "lstm": (
         f"tf.raw_ops.LSTMBlockCell(**{{**{_CELL}, 'x': tf.ones((2, 3))}}, use_peephole=True)",
@@ -106,9 +97,6 @@ _RAW = {
         f"(lambda cell: (lambda y: tf.raw_ops.BlockLSTMGradV2(**cell, {_LENGTH}, i=y[0], cs=y[1], f=y[2], o=y[3], "
         "ci=y[4], co=y[5], h=y[6], cs_grad=tf.zeros((3, 2, 2)), h_grad=tf.ones((3, 2, 2)), use_peephole=True))("
         f"tf.raw_ops.BlockLSTMV2(**cell, {_LENGTH}, use_peephole=True)))({_CELL})",
-    ),
-    "quantized_conv": (
-        _QUANTIZED.format("0.0", "VALID"), _QUANTIZED.format("-3.0", "SAME"), _QUANTIZED.format("[0.0]", "SAME"),
     ),
 }  # fmt: skip
 

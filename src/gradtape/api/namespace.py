@@ -96,11 +96,10 @@ def _absence(path: str) -> str:
     from .missing_names import missing_names  # here: for errors only
 
     missing = missing_names()
-    instead = missing.get(path) or next((missing[name] for name in missing if name.startswith(f"{path}.")), None)
+    paths = (f"{path}.", f"{path.removeprefix(V1)}.")  # TensorFlow 1 has most of TensorFlow 2's names
+    instead = next((missing[name] for name in missing if f"{name}.".startswith(paths)), None)
     if instead:
-        return (
-            f"tf.{path} is not in gradtape yet. `gradtape check` lists the missing names of a program. {instead}"
-        )
+        return f"tf.{path} is not in gradtape. `gradtape check` lists the missing names of a program. {instead}"
     near = nearest_name(path)
     space = path.rpartition(".")[0]
     hint = f"Did you mean tf.{near}?" if near else f"dir(tf{'.' * bool(space)}{space}) lists the names there are"

@@ -22,10 +22,9 @@ from .sharding import sharded_values
 
 
 def _saved_value(variable: Variable) -> Tensor:
-    """Return the value of a variable, in the dtype in which the variable wants to be saved: see `DVariable`."""
-    dtype = getattr(variable, "_saved_dtype", variable.dtype)
+    """Returns the value of a variable."""
     value: Any = variable.numpy()
-    return wrap(value if dtype is variable.dtype else value.astype(dtype.numpy), dtype)
+    return wrap(value, variable.dtype)
 
 
 @bounded

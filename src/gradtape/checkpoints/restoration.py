@@ -216,7 +216,7 @@ def _check(reader: ArchiveReader | BundleReader, held: Any, key: str) -> None:
         )
     # Keras counts in int64 on TensorFlow and in int32 elsewhere; its variables cast assigned values.
     counts = held is not variable and dtype.is_integer and variable.dtype.is_integer
-    if dtype not in (variable.dtype, getattr(variable, "_saved_dtype", None)) and not counts:
+    if dtype != variable.dtype and not counts:
         raise errors.InvalidArgumentError(
             f"tensor_name = {key}; expected dtype {variable.dtype.name} does not equal original dtype {dtype.name}. "
             "Nothing was restored"

@@ -36,11 +36,6 @@ from gradtape.api.nn.backward import (
     depthwise_conv2d_backprop_input as depthwise_conv2d_backprop_input,
     with_space_to_batch as with_space_to_batch,
 )
-from gradtape.api.nn.cell_wrappers import (
-    RNNCellDeviceWrapper as RNNCellDeviceWrapper,
-    RNNCellDropoutWrapper as RNNCellDropoutWrapper,
-    RNNCellResidualWrapper as RNNCellResidualWrapper,
-)
 from gradtape.api.nn.convolution import (
     atrous_conv2d as atrous_conv2d,
     atrous_conv2d_transpose as atrous_conv2d_transpose,

@@ -10,8 +10,3 @@ from gradtape.api.nn.quantized import (
     quantize_and_dequantize as quantize_and_dequantize,
     quantize_and_dequantize_v2 as quantize_and_dequantize_v2,
 )
-from gradtape.api.nn.quantized_values import (
-    dequantize as dequantize,
-    quantize as quantize,
-    quantized_concat as quantized_concat,
-)

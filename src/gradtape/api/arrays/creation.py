@@ -16,7 +16,6 @@ from ...core.type_hints import DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integer, integers, to_array, to_shape, to_tensor, to_tensors, with_default
 from ...engine.run.dispatch import register_created, thread
 from ...engine.run.namespace import ops
-from ..namespace import resolve
 
 NAMESPACES = ("linalg", "")
 __all__ = ["eye", "fill", "linspace", "one_hot", "ones", "ones_like", "range", "zeros", "zeros_like"]
@@ -48,8 +47,13 @@ def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None =
 
 
 def _laid_out(x: Tensor, layout: Any) -> Tensor:
-    """Returns `x` with a layout of `tf.experimental.dtensor`, or as it is if there is none."""
-    return x if layout is None else resolve("experimental.dtensor.relayout")(x, layout)  # type: ignore[no-any-return]
+    """Returns `x`; raises an error if it is to have a layout of `tf.experimental.dtensor`."""
+    if layout is not None:
+        raise errors.UnimplementedError(
+            f"gradtape has no DTensors; received layout={layout!r}. Leave `layout` out: with "
+            "`tf.distribute.MirroredStrategy()`, each device gets its part of a batch"
+        )
+    return x
 
 
 def _fill(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:

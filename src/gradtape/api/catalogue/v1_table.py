@@ -20,8 +20,7 @@ _ALIASES = """
     math.unsorted_segment_sqrt_n math.unsorted_segment_sum math.zeta quantization.fake_quant_with_min_max_args
     quantization.fake_quant_with_min_max_args_gradient quantization.fake_quant_with_min_max_vars
     quantization.fake_quant_with_min_max_vars_gradient quantization.fake_quant_with_min_max_vars_per_channel
-    quantization.fake_quant_with_min_max_vars_per_channel_gradient queue.FIFOQueue queue.PaddingFIFOQueue
-    queue.PriorityQueue queue.QueueBase queue.RandomShuffleQueue random.truncated_normal signal.fft signal.fft2d
+    quantization.fake_quant_with_min_max_vars_per_channel_gradient random.truncated_normal signal.fft signal.fft2d
     signal.fft3d signal.ifft signal.ifft2d signal.ifft3d strings.regex_replace NoGradient=no_gradient
     NotDifferentiable=no_gradient debugging.is_finite=math.is_finite debugging.is_inf=math.is_inf
     debugging.is_nan=math.is_nan debugging.is_non_decreasing=math.is_non_decreasing
@@ -200,10 +199,6 @@ sparse_segment_sum(data, indices, segment_ids, name=None, num_segments=None, spa
 math.in_top_k nn.in_top_k(predictions, targets, k, name=None) = tf.math.in_top_k(targets, predictions, k)
 math.softmax nn.softmax(logits, axis=None, name=None, dim=None) = nn.softmax(logits,either(axis,dim,None))
 math.log_softmax nn.log_softmax(logits, axis=None, name=None, dim=None) = nn.log_softmax(logits,either(axis,dim,None))
-nn.quantized_conv2d(input, filter, min_input, max_input, min_filter, max_filter, strides, padding, out_type=qint32,
-    dilations=[1, 1, 1, 1], name=None) = tf.raw_ops.QuantizedConv2D(input=input, filter=filter, min_input=min_input,
-    max_input=max_input, min_filter=min_filter, max_filter=max_filter, out_type=out_type, strides=strides,
-    padding=padding, dilations=dilations)
 nn.avg_pool nn.avg_pool2d(value, ksize, strides, padding, data_format='NHWC', name=None, input=None) =
     tf.nn.avg_pool2d(either(value, input), ksize, strides, padding, data_format)
 nn.max_pool(value, ksize, strides, padding, data_format='NHWC', name=None, input=None) = tf.nn.max_pool2d(either(value,

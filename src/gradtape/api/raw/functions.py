@@ -22,7 +22,6 @@ from ..image.glimpses import glimpses
 from ..image.legacy import resized
 from ..image.projective import transform_images
 from ..namespace import resolve, root
-from ..nn.quantized_convolution import quantized_conv2d
 from ..random.arguments import scrambled
 from .arrays import population_count, updated_slice
 from .attributes import ATTRIBUTES
@@ -325,7 +324,7 @@ HELPERS: dict[str, Any] = {
         row_select, alike, along, block_lstm, bucketized, weighted, unpadded, singular_values, eigenvalues, prevented,
         sparse, parts, scattered, filled_rows, resized, glimpses, unique_along, key_and_counter, drawn, drawn_integers,
         sparse_bincount, parts_of_each, without_session, population_count, updated_slice, filled_rows_gradient,
-        fractional_pool_gradient, ngrams_of_rows, remapped_vocabulary, decoded_characters, quantized_conv2d,
+        fractional_pool_gradient, ngrams_of_rows, remapped_vocabulary, decoded_characters,
         lstm_block_cell, block_lstm_gradients, isotonic, *ATTRIBUTES,
     )
 }  # fmt: skip

@@ -245,9 +245,6 @@ UnicodeDecode = decoded_characters(input, input_encoding, errors, replacement_ch
     Tsplits, False)
 UnicodeDecodeWithOffsets = decoded_characters(input, input_encoding, errors, replacement_char,
     replace_control_characters, Tsplits, True)
-Dequantize = tf.quantization.dequantize(input, min_range, max_range, text(mode), None, axis, narrow_range, dtype)
-QuantizedConv2D = quantized_conv2d(input, filter, [min_input, max_input, min_filter, max_filter], out_type, strides,
-    text(padding), dilations)
 QuantizeAndDequantizeV2 = tf.quantization.quantize_and_dequantize(input, input_min, input_max, signed_input, num_bits,
     range_given, text(round_mode), None, narrow_range, None if axis == -1 else axis)
 QuantizeAndDequantizeV3 = tf.quantization.quantize_and_dequantize(input, input_min, input_max, signed_input,

@@ -6,7 +6,6 @@ from gradtape.state.variable import Variable as _Variable
 from gradtape.core.type_hints import AxisLike, DTypeLike, ShapeLike, SizesLike, StringLike, TensorLike, ValueLike
 from gradtape.compat.v1 import data as data
 from gradtape.compat.v1 import debugging as debugging
-from gradtape.compat.v1 import distributions as distributions
 from gradtape.compat.v1 import dtypes as dtypes
 from gradtape.compat.v1 import gfile as gfile
 from gradtape.compat.v1 import graph_util as graph_util
@@ -265,13 +264,6 @@ from gradtape.api.control.functional import (
 from gradtape.api.data.optional import (
     NoneTensorSpec as NoneTensorSpec,
     OptionalSpec as OptionalSpec,
-)
-from gradtape.api.data.queues import (
-    FIFOQueue as FIFOQueue,
-    PaddingFIFOQueue as PaddingFIFOQueue,
-    PriorityQueue as PriorityQueue,
-    QueueBase as QueueBase,
-    RandomShuffleQueue as RandomShuffleQueue,
 )
 from gradtape.api.debug.checks import (
     Assert as Assert,

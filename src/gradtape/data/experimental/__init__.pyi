@@ -1,5 +1,4 @@
 # Written by tools/write_stubs.py.
-from gradtape.data.experimental import service as service
 from gradtape.api.data.csv_files import (
     CsvDataset as CsvDataset,
     make_csv_dataset as make_csv_dataset,
@@ -68,9 +67,6 @@ from gradtape.api.data.policies import (
     OptimizationOptions as OptimizationOptions,
     SHARD_HINT as SHARD_HINT,
     ServiceOptions as ServiceOptions,
-)
-from gradtape.api.data_service.saving import (
-    distributed_save as distributed_save,
 )
 from gradtape.api.lookup.dataset_tables import (
     DatasetInitializer as DatasetInitializer,

@@ -1,6 +1,5 @@
 # Written by tools/write_stubs.py.
 from gradtape.distribute.experimental import coordinator as coordinator
-from gradtape.distribute.experimental import partitioners as partitioners
 from gradtape.api.distribute.communication import (
     CollectiveHints as CollectiveHints,
     CommunicationImplementation as CommunicationImplementation,

@@ -1,1 +1,0 @@
-"""`tf.compat.v1.distributions`: probability distributions with samples, densities, moments and divergences."""

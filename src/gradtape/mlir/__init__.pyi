@@ -1,2 +1,0 @@
-# Written by tools/write_stubs.py.
-from gradtape.mlir import experimental as experimental
