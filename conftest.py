@@ -22,12 +22,20 @@ SOURCES = Path(__file__).parent / "src"
 DEVICE_TESTS = Path(__file__).parent / "tests" / "devices"
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
-# One is another module, Keras', once it is imported; one is loaded when Python starts, from its installed copy; PyInstaller
-# loads the hooks.
+# One is another module, Keras', once it is imported; one is loaded when Python starts, from its installed copy; the hooks
+# are loaded by PyInstaller.
 collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py", "src/gradtape_pyinstaller"]
 if not HAS_TORCH:
     names = ("device", "device_kernels", "fusion", "namespace", "random")
     collect_ignore += [f"src/gradtape/backends/torch/{name}.py" for name in names]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def names_in_docstrings(doctest_namespace):
+    """Examples in docstrings use `tf` and `np`, like those of TensorFlow and NumPy."""
+    import gradtape
+
+    doctest_namespace.update(tf=gradtape, np=np)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """gradtape: TensorFlow's GradientTape system, without TensorFlow.
 
->>> import gradtape as tf
 >>> x = tf.Variable(3.0)
 >>> with tf.GradientTape() as tape:
 ...     y = x**2

@@ -409,21 +409,18 @@ matrix_square_root = _matrix_square_root
 def realdiv(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
     r"""`x / y` for real numbers.
 
-    >>> import gradtape as tf
     >>> tf.realdiv([7.0, 8.0], 2.0).numpy()
     array([3.5, 4. ], dtype=float32)
     """
 def truncatediv(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
     r"""The quotient rounded toward 0.
 
-    >>> import gradtape as tf
     >>> tf.truncatediv([7, -7], 2).numpy()
     array([ 3, -3], dtype=int32)
     """
 def truncatemod(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
     r"""The remainder of `truncatediv`, which has the sign of `x`.
 
-    >>> import gradtape as tf
     >>> tf.truncatemod([7, -7], 3).numpy()
     array([ 1, -1], dtype=int32)
     """

@@ -3,7 +3,6 @@
 An op is one record: a kernel, its derivatives, samples to try it on. From its family follow gradients of every order,
 forward mode, Jacobians, vectorised execution and its tests:
 
->>> import gradtape as tf
 >>> from gradtape import extend
 >>> cube = extend.elementwise("cube", lambda xp, x: x * x * x, dx=lambda x: 3 * x * x)
 >>> extend.check_op(cube)

@@ -264,9 +264,9 @@ def index_text(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) ->
     """Every name with a line about it."""
     lines = [
         "# All names", "",
-        "Every public name of `gradtape`, which the examples import as `tf`, with the other spellings it has. The same",
-        "functions under the names of TensorFlow's ops are in [`tf.raw_ops`](raw_ops.md), those of TensorFlow 1 in",
-        "[`tf.compat.v1`](compat.v1.md).",
+        "Every public name of `gradtape`, which the examples import as `tf` (and NumPy as `np`), with the other",
+        "spellings it has. The same functions under the names of TensorFlow's ops are in",
+        "[`tf.raw_ops`](raw_ops.md), those of TensorFlow 1 in [`tf.compat.v1`](compat.v1.md).",
         "",
         SEARCH,
     ]  # fmt: skip

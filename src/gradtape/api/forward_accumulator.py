@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 class ForwardAccumulator(Unpicklable, JvpAccumulator):
     """Computes Jacobian-vector products ("JVP"s) using forward-mode autodiff, while the computation runs.
 
-    >>> import gradtape as tf
     >>> x = tf.constant([1.0, 2.0])
     >>> with tf.autodiff.ForwardAccumulator(x, tf.constant([1.0, 0.0])) as acc:
     ...     y = x * x

@@ -48,7 +48,6 @@ class GradientTape(DerivativeMethods, InspectionMethods):
     watched. Trainable variables are watched automatically when they are read; tensors are watched when `watch` is
     called on them.
 
-    >>> import gradtape as tf
     >>> x = tf.constant(3.0)
     >>> with tf.GradientTape() as tape:
     ...     tape.watch(x)
@@ -125,7 +124,6 @@ class GradientTape(DerivativeMethods, InspectionMethods):
           ValueError: if an element is not a tensor or a variable.
           AttributeError: if the tape is not recording.
 
-        >>> import gradtape as tf
         >>> x = tf.constant([1.0, 2.0])
         >>> with tf.GradientTape() as tape:
         ...     tape.watch(x)
@@ -228,7 +226,6 @@ class GradientTape(DerivativeMethods, InspectionMethods):
         Raises:
           ValueError: if `x` is neither watched nor computed from something watched.
 
-        >>> import gradtape as tf
         >>> v = tf.Variable(2.0)
         >>> with tf.GradientTape() as tape:
         ...     y = v * v
@@ -340,7 +337,6 @@ class GradientTape(DerivativeMethods, InspectionMethods):
           tf.errors.InvalidArgumentError: if `output_gradients` do not have the shapes of the targets; with
             `check="nan"`, if a target or a gradient is not finite.
 
-        >>> import gradtape as tf
         >>> w, b = tf.Variable([[2.0]]), tf.Variable([1.0])
         >>> with tf.GradientTape() as tape:
         ...     loss = tf.reduce_sum(tf.constant([[3.0]]) @ w + b)

@@ -154,7 +154,6 @@ class DerivativeMethods(Tape):
           RuntimeError: if the tape is not persistent and has already computed a gradient.
           ValueError: if `mode` or `sparse` is not one of the values above.
 
-        >>> import gradtape as tf
         >>> x = tf.constant([1.0, 2.0])
         >>> with tf.GradientTape() as tape:
         ...     tape.watch(x)
@@ -203,7 +202,6 @@ class DerivativeMethods(Tape):
         Sweeps are vectorized as far as memory allows, so this is a measure of work, not of time. The detection of a
         sparsity pattern is not counted.
 
-        >>> import gradtape as tf
         >>> x = tf.Variable(tf.range(1.0, 1001.0))
         >>> with tf.GradientTape() as tape:
         ...     y = x[1:] * x[:-1]
@@ -250,7 +248,6 @@ class DerivativeMethods(Tape):
           ValueError: if the target or the source has no batch axis, if their first axes differ, or, with
             `check_rows=True`, if a row depends on another one.
 
-        >>> import gradtape as tf
         >>> x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
         >>> with tf.GradientTape() as tape:
         ...     tape.watch(x)
@@ -327,7 +324,6 @@ class DerivativeMethods(Tape):
         Raises:
           RuntimeError: if the tape is not persistent and has already computed a gradient.
 
-        >>> import gradtape as tf
         >>> x, b = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
         >>> with tf.GradientTape(persistent=True) as tape:
         ...     y = b * x[0] ** 2 * x[1]
@@ -387,7 +383,6 @@ class DerivativeMethods(Tape):
         With `sparse`, the result is a SciPy array in CSR format with these matrices stacked vertically, with "tensor" a
         `SparseTensor` of the dense shape. The number of sweeps is that of the example that needs most.
 
-        >>> import gradtape as tf
         >>> x = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
         >>> with tf.GradientTape() as tape:
         ...     losses = x[:, 0] ** 2 * x[:, 1]
@@ -443,7 +438,6 @@ class DerivativeMethods(Tape):
           RuntimeError: if the tape is not persistent and has already computed a gradient.
           ValueError: if a vector does not have the shape of its source.
 
-        >>> import gradtape as tf
         >>> x = tf.Variable([1.0, 2.0])
         >>> with tf.GradientTape() as tape:
         ...     y = tf.reduce_sum(x**3)
@@ -476,7 +470,6 @@ class DerivativeMethods(Tape):
         the Hessian of the target with respect to the outputs. The matrix is positive semidefinite where the target is
         convex in the outputs, as common losses are.
 
-        >>> import gradtape as tf
         >>> w = tf.Variable([1.0, 2.0])
         >>> with tf.GradientTape() as tape:
         ...     outputs = w**2
@@ -509,7 +502,6 @@ class DerivativeMethods(Tape):
           per: "loss" or "example", as in `gradient`.
           check_rows: whether to raise an error if examples depend on each other, as in `gradient`.
 
-        >>> import gradtape as tf
         >>> w, b = tf.Variable([1.0, 2.0]), tf.Variable(0.0)
         >>> with tf.GradientTape() as tape:
         ...     first, second = 2.0 * w[0], 3.0 * w[0] - 4.0 * b

@@ -38,7 +38,6 @@ class InspectionMethods(Tape):
         Returns:
           A `gradtape.inspect.Explanation`, which prints a sentence for each source, with the cause and the source line.
 
-        >>> import gradtape as tf
         >>> v, w = tf.Variable(3.0, name="v"), tf.Variable(1.0, name="w")
         >>> with tf.GradientTape() as tape:
         ...     loss = v * v
@@ -61,7 +60,6 @@ class InspectionMethods(Tape):
         Returns:
           A `gradtape.inspect.Diagnosis`, which names the op, its line and a remedy.
 
-        >>> import gradtape as tf
         >>> x = tf.Variable([1.0, 0.0])
         >>> with tf.GradientTape(trace=True) as tape:
         ...     loss = tf.reduce_sum(tf.math.log(x))
@@ -77,7 +75,6 @@ class InspectionMethods(Tape):
         Each rule is compared with a finite difference of its op along a random direction. The tape must be created with
         `trace=True`. With a target, only the records between it and the sources are checked.
 
-        >>> import gradtape as tf
         >>> @tf.custom_gradient
         ... def double(x):
         ...     return 2.0 * x, lambda g: 3.0 * g
@@ -95,7 +92,6 @@ class InspectionMethods(Tape):
         Also reports the share of half-precision gradients that underflow or overflow, and the loss scale that saves
         most of them. The tape must be created with `trace=True`.
 
-        >>> import gradtape as tf
         >>> x = tf.Variable([300.0, 1.0], dtype=tf.float16)
         >>> with tf.GradientTape(trace=True) as tape:
         ...     length = tf.sqrt(tf.reduce_sum(x * x))
@@ -107,7 +103,6 @@ class InspectionMethods(Tape):
     def flow(self, target: Any = None, sources: Any = None, by: str = "variable") -> Flow:
         """Summarizes each gradient by variable or layer: its norm, its share of zeros, and its units without gradient.
 
-        >>> import gradtape as tf
         >>> w = tf.Variable([[1.0, -1.0]], name="w")
         >>> with tf.GradientTape(persistent=True) as tape:
         ...     loss = tf.reduce_sum(tf.square(w) * [[3.0, 0.0]])
@@ -132,7 +127,6 @@ class InspectionMethods(Tape):
         Returns:
           A `gradtape.inspect.Profile`.
 
-        >>> import gradtape as tf
         >>> v = tf.Variable(tf.ones([100, 100]))
         >>> with tf.GradientTape(trace=True) as tape:
         ...     y = tf.reduce_sum(tf.exp(v))
@@ -159,7 +153,6 @@ class InspectionMethods(Tape):
         Returns:
           A `gradtape.inspect.Memory`.
 
-        >>> import gradtape as tf
         >>> v = tf.Variable(tf.ones([1000]))
         >>> with tf.GradientTape() as tape:
         ...     y = tf.exp(v)
@@ -185,7 +178,7 @@ class InspectionMethods(Tape):
         Raises:
           RuntimeError: if the tape was created without `trace=True`.
 
-        >>> import gradtape as tf, os, tempfile
+        >>> import os, tempfile
         >>> v = tf.Variable([1.0, 2.0])
         >>> with tf.GradientTape(trace=True) as tape:
         ...     y = tf.reduce_sum(v * v)
@@ -206,7 +199,7 @@ class InspectionMethods(Tape):
           sources: a tensor, a variable, or a nested structure of them; by default, those of the last gradient, or else
             all that the tape watches.
 
-        >>> import gradtape as tf, os, tempfile
+        >>> import os, tempfile
         >>> v = tf.Variable([1.0, 2.0])
         >>> with tf.GradientTape(trace=True) as tape:
         ...     y = tf.reduce_sum(v * v)

@@ -20,7 +20,6 @@ do_not_convert = conversion_status.do_not_convert
 class Feature(enum.Enum):
     """Optional parts of the conversion, for `experimental_autograph_options` of `tf.function`.
 
-    >>> import gradtape as tf
     >>> tf.autograph.experimental.Feature.LISTS.name
     'LISTS'
     """
@@ -48,7 +47,6 @@ class Feature(enum.Enum):
 def to_graph(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> Callable[..., Any]:
     """Converts the control flow on tensors of the function `entity`.
 
-    >>> import gradtape as tf
     >>> def f(x):
     ...     if x > 0:
     ...         y = x * x
@@ -66,7 +64,6 @@ def to_graph(entity: Any, recursive: bool = True, experimental_optional_features
 def to_code(entity: Any, recursive: bool = True, experimental_optional_features: Any = None) -> str:
     """Returns the source code that `to_graph` generates for the function `entity`.
 
-    >>> import gradtape as tf
     >>> def f(x):
     ...     if x < 0:
     ...         x = -x
@@ -82,7 +79,6 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
     """Sets how much is logged about conversions: 0 is nothing, 10 everything; `alsologtostdout` prints it too.
 
-    >>> import gradtape as tf
     >>> tf.autograph.set_verbosity(0)
     """
     from malt.utils import ag_logging
@@ -94,7 +90,6 @@ def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
 def trace(*args: Any) -> None:
     """Prints `args` immediately; in a traced function, once, while tracing.
 
-    >>> import gradtape as tf
     >>> tf.autograph.trace("here", 1)
     here 1
     """

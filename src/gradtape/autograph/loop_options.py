@@ -17,7 +17,6 @@ def set_loop_options(
 
     `shape_invariants` is a list of pairs (variable, shape). Has no effect on loops that are not staged.
 
-    >>> import gradtape as tf
     >>> @tf.function
     ... def f():
     ...     n = 0

@@ -33,7 +33,7 @@ class Checkpoint(Owner):
 
     A checkpoint is one .npz file, written atomically: an interrupted `save` leaves earlier checkpoints intact.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> step = tf.Variable(1)
     >>> checkpoint = tf.train.Checkpoint(step=step)
     >>> path = checkpoint.save(tempfile.mkdtemp() + "/ckpt")
@@ -95,7 +95,7 @@ class Checkpoint(Owner):
 
         A function writes it in every call, with the values of that moment, and gets the path as a tensor.
 
-        >>> import gradtape as tf, tempfile
+        >>> import tempfile
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
         >>> path = checkpoint.write(tempfile.mkdtemp() + "/ckpt")
         >>> [name for name, shape in tf.train.list_variables(path)]

@@ -18,7 +18,7 @@ from .files import ENDING
 class CheckpointManager:
     """Saves a `Checkpoint` under increasing numbers and keeps the last `max_to_keep`.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
     >>> manager = tf.train.CheckpointManager(checkpoint, tempfile.mkdtemp(), max_to_keep=2)
     >>> for _ in range(3):

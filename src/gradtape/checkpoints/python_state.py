@@ -38,7 +38,6 @@ class PythonState(Owner, abc.ABC):
     """An object whose state is bytes, which `tf.train.Checkpoint` saves and restores.
 
     >>> import tempfile
-    >>> import gradtape as tf
     >>> class Count(tf.train.experimental.PythonState):
     ...     number = 0
     ...     def serialize(self):

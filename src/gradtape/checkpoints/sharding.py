@@ -28,7 +28,6 @@ Shard = dict[str, dict[str, Tensor]]
 class ShardableTensor:
     """A tensor of a checkpoint, as a sharding policy gets it.
 
-    >>> import gradtape as tf
     >>> [field for field in tf.train.experimental.ShardableTensor.__dataclass_fields__][1:4]
     ['tensor', 'dtype', 'device']
     """
@@ -50,7 +49,6 @@ class ShardableTensor:
 class ShardingCallback(abc.ABC):
     """The base class of sharding policies; a subclass defines `description` and `__call__`.
 
-    >>> import gradtape as tf
     >>> class OneShard(tf.train.experimental.ShardingCallback):
     ...     description = "everything together"
     ...     def __call__(self, shardable_tensors):
@@ -72,7 +70,6 @@ class ShardingCallback(abc.ABC):
 class ShardByTaskPolicy(ShardingCallback):
     """Puts the tensors of a process into one shard.
 
-    >>> import gradtape as tf
     >>> tf.train.experimental.ShardByTaskPolicy().description
     'Split tensors into shards based on their device spec task.'
     """
@@ -92,7 +89,6 @@ class ShardByTaskPolicy(ShardingCallback):
 class MaxShardSizePolicy(ShardingCallback):
     """Makes shards of at most a number of bytes, and divides tensors for that. A scalar may exceed it.
 
-    >>> import gradtape as tf
     >>> tf.train.experimental.MaxShardSizePolicy(1024).max_shard_size
     1024
     """

@@ -16,7 +16,6 @@ class CompositeTensor(Composite):
     (`_to_components`), what the components are (`_component_specs`), how a value is rebuilt from components
     (`_from_components`), and what distinguishes two specs (`_serialize`). A complete example:
 
-    >>> import gradtape as tf
     >>> from gradtape.core.composites import CompositeTensor
     >>> class Interval(CompositeTensor):
     ...     def __init__(self, low, high):

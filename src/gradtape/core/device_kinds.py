@@ -10,7 +10,6 @@ PREFIX = "/job:localhost/replica:0/task:0"
 class PhysicalDevice(NamedTuple):
     """A physical device of this machine.
 
-    >>> import gradtape as tf
     >>> tf.config.list_physical_devices("CPU")[0].device_type
     'CPU'
     """
@@ -22,7 +21,6 @@ class PhysicalDevice(NamedTuple):
 class LogicalDevice(NamedTuple):
     """A logical device, on which computations run; `tf.device` accepts it.
 
-    >>> import gradtape as tf
     >>> with tf.device(tf.config.list_logical_devices("CPU")[0]):
     ...     x = tf.constant(1.0)
     """
@@ -34,7 +32,6 @@ class LogicalDevice(NamedTuple):
 class LogicalDeviceConfiguration(NamedTuple):
     """The configuration of one of the logical devices that a physical device is split into.
 
-    >>> import gradtape as tf
     >>> tf.config.LogicalDeviceConfiguration(memory_limit=1024).memory_limit
     1024
     """

@@ -10,7 +10,6 @@ _KINDS = frozenset({"CPU", "GPU", "TPU", "CUSTOM", "EPU"})  # device types that 
 class DeviceSpec:
     """A device name in fields, each of which may be unspecified. Immutable: `replace` returns a modified copy.
 
-    >>> import gradtape as tf
     >>> tf.DeviceSpec.from_string("/job:localhost/gpu:1")
     <DeviceSpec(job=localhost, replica=None, task=None, device_type=GPU, device_index=1)>
     >>> tf.DeviceSpec(device_type="GPU", device_index=1).to_string()
@@ -39,7 +38,6 @@ class DeviceSpec:
     def from_string(cls, spec: str | None) -> DeviceSpec:
         """Parses a device string such as "/gpu:0" or "/job:localhost/replica:0/task:0/device:CPU:0".
 
-        >>> import gradtape as tf
         >>> tf.DeviceSpec.from_string("/CPU:0").device_type
         'CPU'
         """
@@ -63,7 +61,6 @@ class DeviceSpec:
     def parse_from_string(self, spec: str | None) -> DeviceSpec:
         """Same as `from_string`; does not modify this spec.
 
-        >>> import gradtape as tf
         >>> tf.DeviceSpec().parse_from_string("/GPU:1").to_string()
         '/device:GPU:1'
         """
@@ -72,7 +69,6 @@ class DeviceSpec:
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
         """Returns this spec, overridden by the specified fields of `dev`.
 
-        >>> import gradtape as tf
         >>> tf.DeviceSpec(job="a", device_type="CPU").make_merged_spec(tf.DeviceSpec(device_type="GPU")).to_string()
         '/job:a/device:GPU:*'
         """
@@ -81,7 +77,6 @@ class DeviceSpec:
     def replace(self, **kwargs: Any) -> DeviceSpec:
         """Returns a copy with the given fields replaced.
 
-        >>> import gradtape as tf
         >>> tf.DeviceSpec.from_string("/GPU:0").replace(device_index=1).to_string()
         '/device:GPU:1'
         """
@@ -90,7 +85,6 @@ class DeviceSpec:
     def to_string(self) -> str:
         """The spec as a string.
 
-        >>> import gradtape as tf
         >>> tf.DeviceSpec(job="localhost", device_type="cpu").to_string()
         '/job:localhost/device:CPU:*'
         """

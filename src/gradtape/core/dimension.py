@@ -12,7 +12,6 @@ from .operators import ARITHMETIC, EQUALITIES, ORDERINGS
 class Dimension:
     """One size of a shape; `value` is None where the size is unknown.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.Dimension(3) + 2
     Dimension(5)
     """

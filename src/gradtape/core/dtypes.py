@@ -25,7 +25,6 @@ _DIFFERENTIABLE = {"float16", "bfloat16", "float32", "float64", "complex64", "co
 class DType:
     """An element type, such as `gradtape.float32`. Each has a single object, which `DType(type_enum)` looks up.
 
-    >>> import gradtape as tf
     >>> tf.float32.name, tf.float32.is_floating, tf.float32 == "float32"
     ('float32', True, True)
     """
@@ -245,7 +244,6 @@ def zero_array(shape: Sequence[int], dtype: DType) -> np.ndarray[Any, Any]:
 def as_dtype(type_value: Any) -> DType:
     """Returns the DType of a DType, a NumPy dtype, scalar type or array, a string or an enum.
 
-    >>> import gradtape as tf
     >>> tf.as_dtype("half")
     tf.float16
     """

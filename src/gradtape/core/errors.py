@@ -17,7 +17,6 @@ UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED = range(12, 17)
 class OpError(Exception):
     """An operation failed. `message` gives the reason, `error_code` is TensorFlow's numeric code for the class.
 
-    >>> import gradtape as tf
     >>> try:
     ...     tf.constant([1.0, 2.0]) + tf.constant([1.0, 2.0, 3.0])
     ... except tf.errors.OpError as error:

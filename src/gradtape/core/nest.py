@@ -38,7 +38,6 @@ def is_composite(x: object) -> bool:
 def is_nested(seq: object) -> bool:
     """Whether `seq` is a nested structure rather than a leaf.
 
-    >>> import gradtape as tf
     >>> tf.nest.is_nested([1, 2]), tf.nest.is_nested("text")
     (True, False)
     """
@@ -104,7 +103,6 @@ def _is_flat(structure: object) -> TypeGuard[list[Any]]:
 def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
     """Returns the leaves of `structure`, in order; a single leaf gives a list of one.
 
-    >>> import gradtape as tf
     >>> tf.nest.flatten({"b": [1, 2], "a": 3})
     [3, 1, 2]
     """
@@ -124,7 +122,6 @@ def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
 def pack_sequence_as(structure: object, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
     """Packs the leaves `flat_sequence` into the structure of `structure`.
 
-    >>> import gradtape as tf
     >>> tf.nest.pack_sequence_as({"a": 0, "b": [0, 0]}, [1, 2, 3])
     {'a': 1, 'b': [2, 3]}
     """
@@ -175,7 +172,6 @@ def like(structure: Any, its_parts: list[Any]) -> Any:
 def map_structure(func: Callable[..., Any], *structure: Any, **kwargs: Any) -> Any:
     """Applies `func` to the corresponding leaves of one or more structures; returns the same structure.
 
-    >>> import gradtape as tf
     >>> tf.nest.map_structure(lambda a, b: a + b, [1, (2,)], [10, (20,)])
     [11, (22,)]
     """
@@ -198,7 +194,6 @@ def assert_same_structure(
 ) -> None:
     """Raises `ValueError` if the nesting differs, `TypeError` if the sequence types differ.
 
-    >>> import gradtape as tf
     >>> tf.nest.assert_same_structure([1, (2,)], [3, (4,)])
     """
     check_types, expand_composites = bool(check_types), bool(expand_composites)

@@ -114,7 +114,6 @@ def unscoped() -> AbstractContextManager[None]:
 def get_current_name_scope() -> str:
     """Returns the open name scopes as a path.
 
-    >>> import gradtape as tf
     >>> with tf.name_scope("encoder"), tf.name_scope("layer"):
     ...     tf.get_current_name_scope()
     'encoder/layer'
@@ -127,7 +126,6 @@ class name_scope:
 
     A name that ends in `/` is absolute: it replaces the enclosing scopes. The empty name clears them.
 
-    >>> import gradtape as tf
     >>> with tf.name_scope("outer") as scope:
     ...     v = tf.Variable(1.0, name="v")
     >>> scope, v.name

@@ -17,7 +17,6 @@ _new = object.__new__
 class TensorShape:
     """The shape of a tensor: a sequence of sizes that compares equal to lists and tuples and can be merged.
 
-    >>> import gradtape as tf
     >>> shape = tf.TensorShape([2, None, 3])
     >>> shape.rank, shape.as_list(), shape.is_fully_defined()
     (3, [2, None, 3], False)

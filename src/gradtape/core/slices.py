@@ -13,7 +13,6 @@ from .shapes import UNKNOWN_RANK, TensorShape
 class IndexedSlices(EagerComposite):
     """`dense[indices[i]] += values[i]`, the sparse form of a gradient.
 
-    >>> import gradtape as tf
     >>> s = tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([0, 0]), tf.constant([3, 1]))
     >>> tf.convert_to_tensor(s).numpy().tolist()
     [[3.0], [0.0], [0.0]]

@@ -40,7 +40,6 @@ class Tensor(TensorOperators):
     compact form, the integer position on the only tape that has recorded the tensor, whose key is then `tape_id`.
     `tracers` is always the linked list.
 
-    >>> import gradtape as tf
     >>> t = tf.constant([1.0, 2.0])
     >>> t * 2.0
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([2., 4.], dtype=float32)>

@@ -54,7 +54,6 @@ class Batching(Sources[T]):
         Raises:
           tf.errors.InvalidArgumentError: if `batch_size` is not positive or elements of a batch have different shapes.
 
-        >>> import gradtape as tf
         >>> [x.numpy().tolist() for x in tf.data.Dataset.range(5).batch(2)]
         [[0, 1], [2, 3], [4]]
         """
@@ -87,7 +86,6 @@ class Batching(Sources[T]):
     ) -> Dataset[Any]:
         """Combines elements of different sizes into ragged tensors; components with a static shape become dense.
 
-        >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(4).map(tf.range)
         >>> [x.to_list() for x in data.ragged_batch(2)]
         [[[], [0]], [[0, 1], [0, 1, 2]]]
@@ -132,7 +130,6 @@ class Batching(Sources[T]):
         Raises:
           ValueError: if a padded shape has another rank than its component.
 
-        >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(1, 5).map(lambda n: tf.fill([n], n))
         >>> [x.numpy().tolist() for x in data.padded_batch(2)]
         [[[1, 0], [2, 2]], [[3, 3, 3, 0], [4, 4, 4, 4]]]
@@ -175,7 +172,6 @@ class Batching(Sources[T]):
     def sparse_batch(self, batch_size: Any, row_shape: Any, name: str | None = None) -> Dataset[SparseTensor]:
         """Combines elements of different sizes into sparse tensors whose rows have the shape `row_shape`.
 
-        >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(1, 4).map(tf.range)
         >>> [x.dense_shape.numpy().tolist() for x in data.sparse_batch(2, row_shape=[5])]
         [[2, 5], [1, 5]]
@@ -212,7 +208,6 @@ class Batching(Sources[T]):
         Raises:
           ValueError: if a component is a scalar.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(5).batch(2).unbatch()]
         [0, 1, 2, 3, 4]
         """
@@ -250,7 +245,6 @@ class Batching(Sources[T]):
     def rebatch(self, batch_size: Any, drop_remainder: bool = False, name: str | None = None) -> Self:
         """Changes the batch size, to one size or to several sizes in turn.
 
-        >>> import gradtape as tf
         >>> [x.numpy().tolist() for x in tf.data.Dataset.range(6).batch(3).rebatch(2)]
         [[0, 1], [2, 3], [4, 5]]
         """
@@ -306,7 +300,6 @@ class Batching(Sources[T]):
         Raises:
           tf.errors.InvalidArgumentError: if a number is not positive.
 
-        >>> import gradtape as tf
         >>> windows = tf.data.Dataset.range(5).window(3, shift=1, drop_remainder=True)
         >>> [x.numpy().tolist() for x in windows.flat_map(lambda window: window.batch(3))]
         [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
@@ -342,7 +335,6 @@ class Batching(Sources[T]):
     ) -> Dataset[E]:
         """Groups elements by key; `reduce_func(key, dataset)` transforms each group of up to `window_size` elements.
 
-        >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(10).group_by_window(lambda x: x % 2, lambda key, group: group.batch(5), 5)
         >>> [x.numpy().tolist() for x in data]
         [[0, 2, 4, 6, 8], [1, 3, 5, 7, 9]]
@@ -400,7 +392,6 @@ class Batching(Sources[T]):
     ) -> Dataset[T]:
         """Batches elements of similar length, with padding.
 
-        >>> import gradtape as tf
         >>> data = tf.data.Dataset.from_tensor_slices([1, 5, 2, 6]).map(lambda n: tf.fill([n], n))
         >>> batches = data.bucket_by_sequence_length(lambda x: len(x), [4], [2, 2])
         >>> [x.shape.as_list() for x in batches]

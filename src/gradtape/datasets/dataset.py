@@ -68,7 +68,6 @@ class Dataset(Storing[T]):
     Functions passed to `map` and similar methods are called eagerly on the tensors of an element, so Python control
     flow works on them; tapes do not record them.
 
-    >>> import gradtape as tf
     >>> data = tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0]).map(lambda x: x * x).batch(2)
     >>> [x.numpy().tolist() for x in data]
     [[1.0, 4.0], [9.0]]
@@ -111,7 +110,6 @@ class Dataset(Storing[T]):
         Returns:
           A new dataset.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(3).map(lambda x: x + 10)]
         [10, 11, 12]
         """
@@ -137,7 +135,6 @@ class Dataset(Storing[T]):
         Raises:
           ValueError: if the predicate returns anything else.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(6).filter(lambda x: x % 2 == 0)]
         [0, 2, 4]
         """
@@ -152,7 +149,6 @@ class Dataset(Storing[T]):
     def take_while(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset[T]:
         """Stops before the first element for which `predicate` is false.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(10).take_while(lambda x: x < 3)]
         [0, 1, 2]
         """
@@ -173,7 +169,6 @@ class Dataset(Storing[T]):
     def scan(self, initial_state: Any, scan_func: Callable[..., Any], name: str | None = None) -> Any:
         """Threads a state through the elements: `state, output = scan_func(state, element)`. Yields the outputs.
 
-        >>> import gradtape as tf
         >>> sums = tf.data.Dataset.range(5).scan(tf.constant(0, tf.int64), lambda s, x: (s + x, s + x))
         >>> [int(x) for x in sums]
         [0, 1, 3, 6, 10]
@@ -204,7 +199,6 @@ class Dataset(Storing[T]):
     def enumerate(self, start: Any = 0, name: str | None = None) -> Dataset[tuple[Tensor, T]]:
         """Pairs each element with its index.
 
-        >>> import gradtape as tf
         >>> data = tf.data.Dataset.from_tensor_slices(["a", "b"]).enumerate(5)
         >>> [(int(i), x.decode()) for i, x in data.as_numpy_iterator()]
         [(5, 'a'), (6, 'b')]
@@ -240,7 +234,6 @@ class Dataset(Storing[T]):
         Raises:
           tf.errors.InvalidArgumentError: if `buffer_size` is not positive.
 
-        >>> import gradtape as tf
         >>> tf.random.set_seed(5)
         >>> data = tf.data.Dataset.range(5).shuffle(5, seed=1)
         >>> [int(x) for x in data], [int(x) for x in data]
@@ -276,7 +269,6 @@ class Dataset(Storing[T]):
           class_func: maps an element to its class, an int32 from 0 on.
           initial_dist: the class distribution of the dataset; estimated during iteration if not given.
 
-        >>> import gradtape as tf
         >>> tf.random.set_seed(5)
         >>> data = tf.data.Dataset.range(8).map(lambda x: x % 2)
         >>> found = data.rejection_resample(lambda x: tf.cast(x, tf.int32), [0.0, 1.0], [0.5, 0.5], seed=1)
@@ -294,7 +286,6 @@ class Dataset(Storing[T]):
         Returns:
           A new dataset.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(2).repeat(3)]
         [0, 1, 0, 1, 0, 1]
         """
@@ -324,7 +315,6 @@ class Dataset(Storing[T]):
         Returns:
           A new dataset.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(5).take(2)]
         [0, 1]
         """
@@ -345,7 +335,6 @@ class Dataset(Storing[T]):
     def skip(self, count: Any, name: str | None = None) -> Dataset[T]:
         """Skips the first `count` elements; all of them if `count` is -1.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(5).skip(3)]
         [3, 4]
         """
@@ -373,7 +362,6 @@ class Dataset(Storing[T]):
         Raises:
           tf.errors.InvalidArgumentError: if `index` is not less than `num_shards`.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(7).shard(3, 1)]
         [1, 4]
         """
@@ -391,7 +379,6 @@ class Dataset(Storing[T]):
     def concatenate(self, dataset: Dataset[T], name: str | None = None) -> Dataset[T]:
         """Appends the elements of another dataset.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(2).concatenate(tf.data.Dataset.range(5, 7))]
         [0, 1, 5, 6]
         """
@@ -425,7 +412,6 @@ class Dataset(Storing[T]):
     def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Any:
         """Maps each element to a dataset and concatenates these.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(4).flat_map(lambda n: tf.data.Dataset.range(n))]
         [0, 0, 1, 0, 1, 2]
         """
@@ -471,7 +457,6 @@ class Dataset(Storing[T]):
         Args:
           cycle_length: the number of datasets open at once; the number of processor cores by default.
 
-        >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(1, 4).interleave(lambda n: tf.data.Dataset.from_tensors(n).repeat(3), 2, 2)
         >>> [int(x) for x in data]
         [1, 1, 2, 2, 1, 2, 3, 3, 3]
@@ -503,7 +488,6 @@ class Dataset(Storing[T]):
         Returns:
           A new dataset.
 
-        >>> import gradtape as tf
         >>> data = tf.data.Dataset.range(3).map(lambda x: x * x).cache()
         >>> [int(x) for x in data], [int(x) for x in data]
         ([0, 1, 4], [0, 1, 4])
@@ -527,7 +511,6 @@ class Dataset(Storing[T]):
         Returns:
           A new dataset.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(3).prefetch(tf.data.AUTOTUNE)]
         [0, 1, 2]
         """
@@ -545,7 +528,6 @@ class Dataset(Storing[T]):
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset[T]:
         """Drops the elements whose computation raises a `tf.errors.OpError`.
 
-        >>> import gradtape as tf
         >>> data = tf.data.Dataset.from_tensor_slices([1.0, 0.0, 2.0])
         >>> finite = data.map(lambda x: tf.debugging.check_numerics(1.0 / x, "a division")).ignore_errors()
         >>> [float(x) for x in finite]
@@ -568,7 +550,6 @@ class Dataset(Storing[T]):
     def unique(self, name: str | None = None) -> Dataset[T]:
         """Drops repeated elements, which must be tensors of integers or strings.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.from_tensor_slices([1, 37, 2, 37, 2, 1]).unique()]
         [1, 37, 2]
         """

@@ -39,7 +39,6 @@ class Iterator(Unpicklable, Generic[T]):
     A checkpoint saves the number of elements taken; after a restore, the iterator skips as many in a new pass. If the
     order is random for each pass, it is that of the new pass.
 
-    >>> import gradtape as tf
     >>> iterator = iter(tf.data.Dataset.range(2))
     >>> int(next(iterator)), int(iterator.get_next())
     (0, 1)
@@ -144,7 +143,6 @@ class Iterator(Unpicklable, Generic[T]):
 class Optional(Generic[T]):
     """A value that may be absent.
 
-    >>> import gradtape as tf
     >>> some = tf.experimental.Optional.from_value(3)
     >>> bool(some.has_value()), int(some.get_value())
     (True, 3)
@@ -190,7 +188,6 @@ class Optional(Generic[T]):
 class NumpyIterator(Unpicklable):
     """One pass over a dataset, with NumPy arrays as elements.
 
-    >>> import gradtape as tf
     >>> list(tf.data.Dataset.range(3).as_numpy_iterator())
     [np.int64(0), np.int64(1), np.int64(2)]
     """
@@ -225,7 +222,6 @@ register_type_spec_from_value_converter(Optional, OptionalSpec.from_value)
 class IteratorSpec(LeafSpec):
     """The spec of an iterator over a dataset, as an argument of a function.
 
-    >>> import gradtape as tf
     >>> tf.data.IteratorSpec(tf.TensorSpec([], tf.int64)).is_compatible_with(iter(tf.data.Dataset.range(3)))
     True
     """

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 class AutoShardPolicy(enum.IntEnum):
     """How the workers of a strategy shard a dataset: by files, by batches, or not at all.
 
-    >>> import gradtape as tf
     >>> options = tf.data.Options()
     >>> options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
     >>> options.experimental_distribute.auto_shard_policy.name
@@ -68,7 +67,6 @@ class _TypedSettings(_Settings):
 class DistributeOptions(_TypedSettings):
     """How the workers of a strategy shard a dataset: `options.experimental_distribute`.
 
-    >>> import gradtape as tf
     >>> tf.data.experimental.DistributeOptions().auto_shard_policy.name
     'AUTO'
     """
@@ -91,7 +89,6 @@ class AutotuneAlgorithm(enum.Enum):
 class AutotuneOptions(_TypedSettings):
     """How to tune a pipeline: `options.autotune`. Stored only.
 
-    >>> import gradtape as tf
     >>> options = tf.data.Options()
     >>> options.autotune.cpu_budget = 2
     >>> options.autotune.enabled is None
@@ -107,7 +104,6 @@ class AutotuneOptions(_TypedSettings):
 class OptimizationOptions(_TypedSettings):
     """Which rewrites of a pipeline to apply: `options.experimental_optimization`. Stored only.
 
-    >>> import gradtape as tf
     >>> options = tf.data.experimental.OptimizationOptions()
     >>> options.map_fusion = True
     >>> options.noop_elimination is None
@@ -133,7 +129,6 @@ class ServiceOptions(_TypedSettings):
 class Options(_Settings):
     """Settings for `Dataset.with_options`. They are stored and merged; element order is always deterministic.
 
-    >>> import gradtape as tf
     >>> options = tf.data.Options()
     >>> options.threading.private_threadpool_size = 2
     >>> options.deterministic is None

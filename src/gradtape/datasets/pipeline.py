@@ -218,7 +218,6 @@ class Pipeline(Generic[T]):
 
         If a function computes the elements, it is run on the first few; a size in which they differ becomes None.
 
-        >>> import gradtape as tf
         >>> tf.data.Dataset.range(3).batch(2).element_spec
         TensorSpec(shape=(None,), dtype=tf.int64, name=None)
         """
@@ -227,7 +226,6 @@ class Pipeline(Generic[T]):
     def cardinality(self) -> Tensor:
         """Returns the number of elements, `tf.data.INFINITE_CARDINALITY`, or `UNKNOWN_CARDINALITY` as after `filter`.
 
-        >>> import gradtape as tf
         >>> int(tf.data.Dataset.range(5).batch(2).cardinality())
         3
         """
@@ -263,7 +261,6 @@ class Pipeline(Generic[T]):
     def fingerprint(self) -> Tensor:
         """Returns a hash of how the dataset is computed, as uint64: equal ones mean equal elements, but not vice versa.
 
-        >>> import gradtape as tf
         >>> bool(tf.data.Dataset.range(3).fingerprint() == tf.data.Dataset.range(3).fingerprint())
         True
         """
@@ -274,7 +271,6 @@ class Pipeline(Generic[T]):
     def as_numpy_iterator(self) -> NumpyIterator:
         """Iterates over the dataset with NumPy arrays as elements.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(3).as_numpy_iterator()]
         [0, 1, 2]
         """
@@ -291,7 +287,6 @@ class Pipeline(Generic[T]):
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], name: str | None = None) -> Any:
         """Folds the elements: `state = reduce_func(state, element)`. Returns the final state.
 
-        >>> import gradtape as tf
         >>> int(tf.data.Dataset.range(5).reduce(tf.constant(0, tf.int64), lambda state, x: state + x))
         10
         """
@@ -309,7 +304,6 @@ class Pipeline(Generic[T]):
     def get_single_element(self, name: str | None = None) -> T:
         """Returns the only element; raises `InvalidArgumentError` if there are none or several.
 
-        >>> import gradtape as tf
         >>> tf.data.Dataset.range(3).batch(3).get_single_element().numpy()
         array([0, 1, 2])
         """
@@ -323,7 +317,6 @@ class Pipeline(Generic[T]):
     def apply(self, transformation_func: Callable[[Self], Result]) -> Result:
         """Returns `transformation_func(dataset)`, which must be a dataset.
 
-        >>> import gradtape as tf
         >>> len(tf.data.Dataset.range(5).apply(lambda dataset: dataset.take(2)))
         2
         """
@@ -339,7 +332,6 @@ class Pipeline(Generic[T]):
     def with_options(self: _Self, options: Options, name: str | None = None) -> _Self:
         """Returns the dataset with options merged into the existing ones.
 
-        >>> import gradtape as tf
         >>> options = tf.data.Options()
         >>> options.deterministic = True
         >>> tf.data.Dataset.range(3).with_options(options).options().deterministic

@@ -91,7 +91,6 @@ class Sources(Pipeline[T]):
     def from_tensors(cls: type[Any], tensors: Any, name: str | None = None) -> Any:
         """Creates a dataset with a single element.
 
-        >>> import gradtape as tf
         >>> list(tf.data.Dataset.from_tensors([1, 2]).as_numpy_iterator())
         [array([1, 2], dtype=int32)]
         """
@@ -144,7 +143,6 @@ class Sources(Pipeline[T]):
         Raises:
           ValueError: if a tensor is a scalar, or first axes differ.
 
-        >>> import gradtape as tf
         >>> data = tf.data.Dataset.from_tensor_slices({"x": [1.0, 2.0], "y": [0, 1]})
         >>> [(float(row["x"]), int(row["y"])) for row in data]
         [(1.0, 0), (2.0, 1)]
@@ -177,7 +175,6 @@ class Sources(Pipeline[T]):
     def range(cls: type[Any], *args: Any, **kwargs: Any) -> Dataset[Tensor]:
         """Creates a dataset of Python's `range`, as int64 unless `output_type` is given.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.range(1, 10, 3)]
         [1, 4, 7]
         """
@@ -201,7 +198,6 @@ class Sources(Pipeline[T]):
     ) -> Dataset[Tensor]:
         """Counts from `start` in steps of `step`, infinitely.
 
-        >>> import gradtape as tf
         >>> [int(x) for x in tf.data.Dataset.counter(5, 2).take(3)]
         [5, 7, 9]
         """
@@ -220,7 +216,6 @@ class Sources(Pipeline[T]):
     ) -> Dataset[Tensor]:
         """Yields random int64 numbers in [0, 2³²), with a seed the same in every pass unless rerandomized.
 
-        >>> import gradtape as tf
         >>> tf.random.set_seed(5)
         >>> data = tf.data.Dataset.random(seed=4).take(3)
         >>> [int(x) for x in data], [int(x) for x in data]
@@ -275,7 +270,6 @@ class Sources(Pipeline[T]):
           output_signature: the specs of an element. `output_types` and `output_shapes` are the deprecated alternative.
           args: tensors passed to `generator` as NumPy values.
 
-        >>> import gradtape as tf
         >>> def numbers(n):
         ...     for i in range(n):
         ...         yield i, [i] * i
@@ -345,7 +339,6 @@ class Sources(Pipeline[T]):
         Raises:
           TypeError: if an argument is not a dataset.
 
-        >>> import gradtape as tf
         >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 20)
         >>> [(int(x), int(y)) for x, y in tf.data.Dataset.zip(a, b)]
         [(0, 10), (1, 11), (2, 12)]
@@ -386,7 +379,6 @@ class Sources(Pipeline[T]):
     ) -> Dataset[A]:
         """Takes each element from the dataset whose index `choice_dataset` yields.
 
-        >>> import gradtape as tf
         >>> data = [tf.data.Dataset.from_tensors(x).repeat() for x in "ab"]
         >>> choice = tf.data.Dataset.from_tensor_slices(tf.constant([1, 0, 1], tf.int64))
         >>> [x.decode() for x in tf.data.Dataset.choose_from_datasets(data, choice).as_numpy_iterator()]
@@ -419,7 +411,6 @@ class Sources(Pipeline[T]):
         Args:
           weights: the probabilities of the datasets, or a dataset of such vectors, one per choice.
 
-        >>> import gradtape as tf
         >>> tf.random.set_seed(5)
         >>> a, b = tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)
         >>> [int(x) for x in tf.data.Dataset.sample_from_datasets([a, b], seed=4)]
@@ -479,7 +470,7 @@ class Sources(Pipeline[T]):
     ) -> Dataset[Tensor]:
         """Lists the files that match one or more patterns, shuffled unless `shuffle=False`.
 
-        >>> import gradtape as tf, tempfile, pathlib
+        >>> import tempfile, pathlib
         >>> folder = pathlib.Path(tempfile.mkdtemp())
         >>> for name in "ab":
         ...     _ = (folder / f"{name}.txt").write_text(name)

@@ -12,7 +12,6 @@ from ..state.type_spec import LeafSpec, register_type_spec_from_value_converter,
 class NoneTensorSpec(LeafSpec):
     """The spec of None as a dataset element.
 
-    >>> import gradtape as tf
     >>> tf.NoneTensorSpec().is_compatible_with(None)
     True
     """
@@ -46,7 +45,6 @@ class NoneTensorSpec(LeafSpec):
 class DatasetSpec(LeafSpec):
     """The spec of a dataset that is itself an element, as for `window`.
 
-    >>> import gradtape as tf
     >>> tf.data.Dataset.range(3).window(2).element_spec
     DatasetSpec(TensorSpec(shape=(), dtype=tf.int64, name=None), TensorShape([]))
     """
@@ -117,7 +115,6 @@ class DatasetBatch:
 class OptionalSpec(LeafSpec):
     """The spec of a `tf.experimental.Optional`: the specs of its value.
 
-    >>> import gradtape as tf
     >>> tf.type_spec_from_value(tf.experimental.Optional.from_value(3))
     OptionalSpec(TensorSpec(shape=(), dtype=tf.int32, name=None),)
     """

@@ -38,7 +38,7 @@ class Storing(Batching[T]):
           compression: "GZIP", or none.
           shard_func: maps an element to the number of its file; a single file by default.
 
-        >>> import gradtape as tf, tempfile
+        >>> import tempfile
         >>> folder = tempfile.mkdtemp()
         >>> tf.data.Dataset.range(3).save(folder)
         >>> [int(x) for x in tf.data.Dataset.load(folder)]
@@ -96,7 +96,7 @@ class Storing(Batching[T]):
     ) -> Self:
         """Writes the elements of the first complete pass to the folder `path`, from which later passes read them.
 
-        >>> import gradtape as tf, tempfile
+        >>> import tempfile
         >>> folder = tempfile.mkdtemp()
         >>> [int(x) for x in tf.data.Dataset.range(3).snapshot(folder)]
         [0, 1, 2]

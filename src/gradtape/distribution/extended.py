@@ -19,7 +19,6 @@ from .variables import DistributedVariable, update
 class StrategyExtended:
     """Additional API of a strategy, for libraries that are distribution-aware.
 
-    >>> import gradtape as tf
     >>> strategy = tf.distribute.get_strategy()
     >>> float(strategy.extended.update(tf.Variable(1.0), lambda v, x: v.assign_add(x), args=(2.0,)))
     3.0

@@ -33,7 +33,6 @@ from .values import PerReplica, PerReplicaSpec, Uneven, regroup, select_replica
 class InputReplicationMode(enum.Enum):
     """How many datasets a dataset function creates: one per worker process, or one per replica.
 
-    >>> import gradtape as tf
     >>> tf.distribute.InputReplicationMode.PER_WORKER.value
     'PER_WORKER'
     """
@@ -52,7 +51,6 @@ class _InputOptions(NamedTuple):
 class InputOptions(_InputOptions):
     """Options for reading a distributed dataset. Elements are always produced on demand, whatever the options.
 
-    >>> import gradtape as tf
     >>> tf.distribute.InputOptions(experimental_fetch_to_device=False).experimental_per_replica_buffer_size
     1
     """
@@ -94,7 +92,6 @@ def check_options(options: InputOptions | None) -> bool:
 class InputContext:
     """The argument of a dataset function: the index of the input pipeline and the number of pipelines.
 
-    >>> import gradtape as tf
     >>> tf.distribute.InputContext(num_replicas_in_sync=2).get_per_replica_batch_size(8)
     4
     """
@@ -137,7 +134,6 @@ class InputContext:
 class DistributedDataset(Unpicklable, abc.ABC):
     """A dataset whose elements have one component per replica. With a single replica it is the dataset itself.
 
-    >>> import gradtape as tf
     >>> dataset = tf.data.Dataset.range(2)
     >>> isinstance(tf.distribute.get_strategy().experimental_distribute_dataset(dataset), tf.data.Dataset)
     True
@@ -162,7 +158,6 @@ class DistributedDataset(Unpicklable, abc.ABC):
 class DistributedIterator(Unpicklable, abc.ABC):
     """An iterator over a distributed dataset.
 
-    >>> import gradtape as tf
     >>> hasattr(tf.distribute.DistributedIterator, "get_next_as_optional")
     True
     """
@@ -428,7 +423,6 @@ class Share(Distributed):
 class InputIterator:
     """The result of `make_dataset_iterator` and `make_input_fn_iterator`: an iterator that can be restarted.
 
-    >>> import gradtape as tf
     >>> iterator = tf.distribute.get_strategy().make_dataset_iterator(tf.data.Dataset.range(2))
     >>> iterator.initialize()
     >>> int(iterator.get_next())

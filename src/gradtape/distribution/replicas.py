@@ -21,7 +21,6 @@ from .reductions import ReduceOp, as_reduce_op, copy_tensor, workers_of
 class ReplicaContext(Unpicklable):
     """The context of a replica inside `Strategy.run`: its id, its device, and collectives with the other replicas.
 
-    >>> import gradtape as tf
     >>> context = tf.distribute.get_replica_context()
     >>> float(context.all_reduce("sum", 2.0)), context.num_replicas_in_sync
     (2.0, 1)
@@ -149,7 +148,6 @@ class ReplicaContext(Unpicklable):
 def get_replica_context() -> ReplicaContext | None:
     """Returns the current replica context; None in cross-replica context.
 
-    >>> import gradtape as tf
     >>> int(tf.distribute.get_replica_context().replica_id_in_sync_group)
     0
     """

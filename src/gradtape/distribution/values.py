@@ -19,7 +19,6 @@ from .context import place
 class DistributedValues:
     """Values with one component per replica; `Strategy.experimental_local_results` returns them as a tuple.
 
-    >>> import gradtape as tf
     >>> issubclass(tf.distribute.DistributedValues, object)
     True
     """

@@ -121,7 +121,6 @@ from gradtape.math import (
 def elu(features: TensorLike, name: str | None = ...) -> Tensor:
     r"""`x` where it is positive, `exp(x) - 1` elsewhere.
 
-    >>> import gradtape as tf
     >>> tf.nn.elu(tf.constant([0.0, 2.0])).numpy()
     array([0., 2.], dtype=float32)
     """
@@ -129,21 +128,18 @@ lrn = _lrn
 def relu(features: TensorLike, name: str | None = ...) -> Tensor:
     r"""`max(x, 0)`; its derivative at 0 is 0.
 
-    >>> import gradtape as tf
     >>> tf.nn.relu(tf.constant([-1.0, 0.0, 2.0])).numpy()
     array([0., 0., 2.], dtype=float32)
     """
 def relu6(features: TensorLike, name: str | None = ...) -> Tensor:
     r"""`min(max(x, 0), 6)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.relu6(tf.constant([-1.0, 3.0, 9.0])).numpy()
     array([0., 3., 6.], dtype=float32)
     """
 def selu(features: TensorLike, name: str | None = ...) -> Tensor:
     r"""`scale * x` where `x` is positive, `scale * alpha * (exp(x) - 1)` elsewhere: keeps mean 0 and variance 1.
 
-    >>> import gradtape as tf
     >>> tf.nn.selu(tf.constant([0.0, 2.0])).numpy()
     array([0.      , 2.101402], dtype=float32)
     """

@@ -24,7 +24,6 @@ class Module(Owner):
     Args:
       name: the name of the module, a valid Python identifier; by default, the name of the class in snake case.
 
-    >>> import gradtape as tf
     >>> class Dense(tf.Module):
     ...     def __init__(self):
     ...         super().__init__()
@@ -78,7 +77,6 @@ class Module(Owner):
     def submodules(self) -> tuple[Module, ...]:
         """All descendant modules.
 
-        >>> import gradtape as tf
         >>> outer, inner = tf.Module("outer"), tf.Module("inner")
         >>> outer.parts = [inner]
         >>> [m.name for m in outer.submodules]
@@ -90,7 +88,6 @@ class Module(Owner):
     def with_name_scope(cls, method: _Method) -> _Method:
         """Decorate a method: names of variables created inside it are prefixed with the module's name.
 
-        >>> import gradtape as tf
         >>> class Scale(tf.Module):
         ...     @tf.Module.with_name_scope
         ...     def build(self):

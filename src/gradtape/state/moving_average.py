@@ -18,7 +18,6 @@ class ExponentialMovingAverage:
       num_updates: the number of updates so far: the decay is at most `(1 + num_updates) / (10 + num_updates)`.
       zero_debias: ignored; in TensorFlow 1 it applies to tensors. An average starts at its variable's value.
 
-    >>> import gradtape as tf
     >>> v = tf.Variable(1.0)
     >>> average = tf.train.ExponentialMovingAverage(0.9)
     >>> average.apply([v])

@@ -47,7 +47,6 @@ class SparseTensor(EagerComposite):
 
     Tapes do not accept it as a target or a source; its `values` are an ordinary tensor.
 
-    >>> import gradtape as tf
     >>> s = tf.SparseTensor(indices=[[0, 0], [1, 2]], values=[1, 2], dense_shape=[2, 3])
     >>> tf.sparse.to_dense(s).numpy().tolist()
     [[1, 0, 0], [0, 0, 2]]

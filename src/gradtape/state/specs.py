@@ -50,7 +50,6 @@ class ShapedSpec(BatchableTypeSpec):
 class TensorSpec(ShapedSpec):
     """The shape and dtype of a tensor, and optionally its argument name.
 
-    >>> import gradtape as tf
     >>> tf.TensorSpec([None, 3], tf.int32).is_compatible_with(tf.constant([[1, 2, 3]]))
     True
     """
@@ -164,7 +163,6 @@ def as_nested_specs(declared: Any) -> Any:
 class IndexedSlicesSpec(TypeSpec):
     """The dense shape and the dtypes of an `IndexedSlices`.
 
-    >>> import gradtape as tf
     >>> tf.IndexedSlicesSpec([None, 2]).value_type.__name__
     'IndexedSlices'
     """
@@ -201,7 +199,6 @@ class IndexedSlicesSpec(TypeSpec):
 class SparseTensorSpec(ShapedSpec):
     """The shape and dtype of a `SparseTensor`.
 
-    >>> import gradtape as tf
     >>> tf.SparseTensorSpec([None, 3]).is_compatible_with(tf.SparseTensor([[0, 1]], [2.0], [2, 3]))
     True
     """
@@ -259,7 +256,6 @@ class SparseTensorSpec(ShapedSpec):
 class VariableSpec(LeafSpec):
     """The shape and dtype of a variable, and whether it is trainable.
 
-    >>> import gradtape as tf
     >>> tf.type_spec_from_value(tf.Variable([1.0, 2.0]))
     VariableSpec(shape=(2,), dtype=tf.float32, trainable=True, alias_id=None)
     """
@@ -295,7 +291,6 @@ class VariableSpec(LeafSpec):
 class TensorArraySpec(LeafSpec):
     """The shape and dtype of a `TensorArray`'s elements, whether it grows, and whether all have one shape.
 
-    >>> import gradtape as tf
     >>> tf.type_spec_from_value(tf.TensorArray(tf.float32, size=3, element_shape=[2]))
     TensorArraySpec(TensorShape([2]), tf.float32, False, True)
     """

@@ -38,7 +38,6 @@ class TensorArray(Composite):
 
     Each write returns the array to use from then on: `ta = ta.write(i, x)`.
 
-    >>> import gradtape as tf
     >>> ta = tf.TensorArray(tf.float32, size=2)
     >>> ta = ta.write(0, 1.0).write(1, 2.0)
     >>> ta.stack().numpy().tolist()
@@ -97,7 +96,6 @@ class TensorArray(Composite):
     def size(self, name: str | None = None) -> Tensor:
         """The number of elements.
 
-        >>> import gradtape as tf
         >>> int(tf.TensorArray(tf.float32, size=3).size())
         3
         """
@@ -197,7 +195,6 @@ class TensorArray(Composite):
     def write(self, index: object, value: object, name: str | None = None) -> TensorArray:
         """Set the element at `index`; return the array to use from then on.
 
-        >>> import gradtape as tf
         >>> ta = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
         >>> ta.write(2, 5.0).stack().numpy().tolist()
         [0.0, 0.0, 5.0]
@@ -285,7 +282,6 @@ class TensorArray(Composite):
     def gather(self, indices: object, name: str | None = None) -> Tensor:
         """Stack the elements at `indices` along a new first axis.
 
-        >>> import gradtape as tf
         >>> tf.TensorArray(tf.float32, size=3).unstack([1.0, 2.0, 3.0]).gather([2, 0]).numpy().tolist()
         [3.0, 1.0]
         """
@@ -305,7 +301,6 @@ class TensorArray(Composite):
     def unstack(self, value: object, name: str | None = None) -> TensorArray:
         """Make the rows of `value` the elements.
 
-        >>> import gradtape as tf
         >>> tf.TensorArray(tf.float32, size=2).unstack([1.0, 2.0]).read(1).numpy()
         np.float32(2.0)
         """
@@ -325,7 +320,6 @@ class TensorArray(Composite):
     def scatter(self, indices: object, value: object, name: str | None = None) -> TensorArray:
         """Write the rows of `value` to the elements at `indices`.
 
-        >>> import gradtape as tf
         >>> tf.TensorArray(tf.float32, size=3).scatter([2, 0], [1.0, 2.0]).stack().numpy().tolist()
         [2.0, 0.0, 1.0]
         """
@@ -340,7 +334,6 @@ class TensorArray(Composite):
     def split(self, value: object, lengths: object, name: str | None = None) -> TensorArray:
         """Split `value` along its first axis into consecutive parts of these lengths, as the elements.
 
-        >>> import gradtape as tf
         >>> tf.TensorArray(tf.float32, size=2).split([1.0, 2.0, 3.0], [1, 2]).read(1).numpy().tolist()
         [2.0, 3.0]
         """

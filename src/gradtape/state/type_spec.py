@@ -18,7 +18,6 @@ class TypeSpec(Composite):
 
     A subclass is compared, hashed, printed and pickled by the result of `_serialize`, its constructor's arguments.
 
-    >>> import gradtape as tf
     >>> isinstance(tf.TensorSpec([None, 2]), tf.TypeSpec)
     True
     """

@@ -76,7 +76,6 @@ creation = carried(_Creation())
 def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
     """In the block, `tf.Variable(...)` returns `variable_creator(next_creator, **arguments)`.
 
-    >>> import gradtape as tf
     >>> def frozen(next_creator, **arguments):
     ...     return next_creator(**{**arguments, "trainable": False})
     >>> with tf.variable_creator_scope(frozen):
@@ -150,7 +149,6 @@ def _mode(kind: type[_Mode], given: object, default: _Mode, name: str | None) ->
 class Variable(Updates, Trackable, TensorOperators, metaclass=VariableClass):
     """A mutable value of fixed dtype, watched by tapes when it is read.
 
-    >>> import gradtape as tf
     >>> v = tf.Variable(3.0)
     >>> v.assign_add(1.0).numpy()
     np.float32(4.0)
@@ -361,7 +359,6 @@ class Variable(Updates, Trackable, TensorOperators, metaclass=VariableClass):
     def value(self) -> Tensor:
         """The current value as a separate tensor, with respect to which gradients can be computed.
 
-        >>> import gradtape as tf
         >>> tf.Variable([1.0, 2.0]).value().numpy().tolist()
         [1.0, 2.0]
         """

@@ -52,7 +52,6 @@ class Updates:
           ValueError: if the shapes differ.
           TypeError: if the value does not convert to the variable's dtype.
 
-        >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0])
         >>> v.assign([3.0, 4.0]).numpy().tolist()
         [3.0, 4.0]
@@ -89,7 +88,6 @@ class Updates:
           ValueError: if the shapes differ.
           TypeError: if the value does not convert to the variable's dtype.
 
-        >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0])
         >>> v.assign_add([1.0, 1.0]).numpy().tolist()
         [2.0, 3.0]
@@ -118,7 +116,6 @@ class Updates:
           ValueError: if the shapes differ.
           TypeError: if the value does not convert to the variable's dtype.
 
-        >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0])
         >>> v.assign_sub([1.0, 1.0]).numpy().tolist()
         [0.0, 1.0]
@@ -178,7 +175,6 @@ class Updates:
     def sparse_read(self, indices: object, name: str | None = None) -> Tensor:
         """Gather the rows at `indices`.
 
-        >>> import gradtape as tf
         >>> tf.Variable([1.0, 2.0, 3.0]).sparse_read([2, 0]).numpy().tolist()
         [3.0, 1.0]
         """
@@ -188,7 +184,6 @@ class Updates:
     def gather_nd(self, indices: object, name: str | None = None) -> Tensor:
         """Gather the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
 
-        >>> import gradtape as tf
         >>> tf.Variable([[1.0, 2.0], [3.0, 4.0]]).gather_nd([[1, 0]]).numpy().tolist()
         [3.0]
         """
@@ -199,7 +194,6 @@ class Updates:
     def scatter_update(self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None) -> Any:
         """Replace the rows at the slices' indices; the last update of a row wins.
 
-        >>> import gradtape as tf
         >>> v = tf.Variable([1.0, 2.0, 3.0])
         >>> v.scatter_update(tf.IndexedSlices(tf.constant([9.0]), tf.constant([1]))).numpy().tolist()
         [1.0, 9.0, 3.0]
@@ -242,7 +236,6 @@ class Updates:
     def scatter_nd_update(self, indices: object, updates: object, name: str | None = None) -> Any:
         """Replace the entries or slices at `indices`, whose last axis indexes the first axes of the variable.
 
-        >>> import gradtape as tf
         >>> v = tf.Variable([[1.0, 2.0], [3.0, 4.0]])
         >>> v.scatter_nd_update([[0, 1]], [9.0]).numpy().tolist()
         [[1.0, 9.0], [3.0, 4.0]]

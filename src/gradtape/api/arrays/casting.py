@@ -39,7 +39,6 @@ def cast(x: ValueLike, dtype: DTypeLike, name: str | None = None) -> Any:
     Returns:
       A tensor of the shape of `x`; a sparse or ragged tensor, or `tf.IndexedSlices`, stays one.
 
-    >>> import gradtape as tf
     >>> tf.cast([1.7, -1.7], tf.int32).numpy()
     array([ 1, -1], dtype=int32)
     """
@@ -69,7 +68,6 @@ def cast(x: ValueLike, dtype: DTypeLike, name: str | None = None) -> Any:
 def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Converts `value` to another dtype and replaces values outside its range by its limits.
 
-    >>> import gradtape as tf
     >>> tf.saturate_cast([300.0, -5.0], tf.uint8).numpy()
     array([255,   0], dtype=uint8)
     """
@@ -96,7 +94,6 @@ def _clamp(x: Tensor, target: DType) -> Tensor:
 def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
     """Reinterprets the bits of `input` as another dtype; a dtype of another size adds or removes a last axis.
 
-    >>> import gradtape as tf
     >>> tf.bitcast(1.0, tf.int32).numpy()
     np.int32(1065353216)
     """

@@ -22,7 +22,6 @@ __all__ = ["concat", "parallel_stack", "split", "stack", "unstack"]
 def concat(values: ValueLike, axis: AxisLike, name: str = "concat") -> Tensor:
     """Concatenates tensors along an existing axis.
 
-    >>> import gradtape as tf
     >>> tf.concat([[[1], [2]], [[3], [4]]], axis=1).numpy().tolist()
     [[1, 3], [2, 4]]
     """
@@ -56,7 +55,6 @@ def concat(values: ValueLike, axis: AxisLike, name: str = "concat") -> Tensor:
 def stack(values: Sequence[ValueLike] | Tensor, axis: int = 0, name: str = "stack") -> Tensor:
     """Stacks tensors along a new axis.
 
-    >>> import gradtape as tf
     >>> tf.stack([[1, 4], [2, 5]], axis=1).numpy().tolist()
     [[1, 2], [4, 5]]
     """
@@ -84,7 +82,6 @@ def stack(values: Sequence[ValueLike] | Tensor, axis: int = 0, name: str = "stac
 def parallel_stack(values: Sequence[ValueLike] | Tensor, name: str = "parallel_stack") -> Tensor:
     """Not available in eager execution, as in TensorFlow: use `tf.stack`.
 
-    >>> import gradtape as tf
     >>> tf.parallel_stack([1, 2])
     Traceback (most recent call last):
     RuntimeError: tf.parallel_stack() is not compatible with eager execution. Use tf.stack
@@ -95,7 +92,6 @@ def parallel_stack(values: Sequence[ValueLike] | Tensor, name: str = "parallel_s
 def unstack(value: ValueLike, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
     """Splits `value` along `axis` into tensors without that axis.
 
-    >>> import gradtape as tf
     >>> [row.numpy().tolist() for row in tf.unstack([[1, 2], [3, 4]])]
     [[1, 2], [3, 4]]
     """
@@ -115,7 +111,6 @@ def split(
 ) -> list[Tensor]:
     """Splits `value` along `axis` into equal parts, or into parts of the given sizes, one of which may be -1.
 
-    >>> import gradtape as tf
     >>> [part.numpy().tolist() for part in tf.split([1, 2, 3, 4], [1, -1])]
     [[1], [2, 3, 4]]
     """

@@ -25,7 +25,6 @@ def constant(
 ) -> Tensor:
     """Creates a tensor from a value; a scalar fills `shape`.
 
-    >>> import gradtape as tf
     >>> tf.constant([1.0, 2.5])
     <tf.Tensor: shape=(2,), dtype=float32, numpy=array([1. , 2.5], dtype=float32)>
     >>> tf.constant(0, shape=[1, 3]).numpy()
@@ -64,7 +63,6 @@ def convert_to_tensor(
       dtype: The dtype that the result must have.
       dtype_hint: A preferred dtype, used if the value can be converted to it.
 
-    >>> import gradtape as tf
     >>> x = tf.constant(2.0)
     >>> tf.convert_to_tensor([x, 3.0]).numpy()
     array([2., 3.], dtype=float32)
@@ -79,7 +77,6 @@ def convert_to_tensor(
 def is_tensor(x: object) -> bool:
     """Returns whether `x` is a tensor (also sparse or ragged) or a variable, as opposed to a value to convert.
 
-    >>> import gradtape as tf
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor([1])
     (True, False)
     """
@@ -95,7 +92,6 @@ def is_tensor(x: object) -> bool:
 def get_static_value(tensor: Any, partial: bool = False) -> np.ndarray[Any, Any] | None:
     """Returns the value of a tensor as a NumPy array, or None if it is not known during tracing.
 
-    >>> import gradtape as tf
     >>> tf.get_static_value(tf.constant([1, 2]))
     array([1, 2], dtype=int32)
     """
@@ -113,7 +109,6 @@ def register_tensor_conversion_function(
       conversion_func: Returns a tensor, or NotImplemented to defer to the next function.
       priority: Functions with a lower number are tried first.
 
-    >>> import gradtape as tf
     >>> class Celsius:
     ...     def __init__(self, degrees):
     ...         self.degrees = degrees

@@ -29,7 +29,6 @@ def zeros(
 ) -> Tensor:
     """Creates a tensor of zeros (empty strings for string, False for bool).
 
-    >>> import gradtape as tf
     >>> tf.zeros([2, 3], tf.int32).numpy().tolist()
     [[0, 0, 0], [0, 0, 0]]
     """
@@ -39,7 +38,6 @@ def zeros(
 def ones(shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None, layout: object = None) -> Tensor:
     """Creates a tensor of ones (True for bool).
 
-    >>> import gradtape as tf
     >>> tf.ones([2]).numpy()
     array([1., 1.], dtype=float32)
     """
@@ -74,7 +72,6 @@ def _fill(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
 def fill(dims: ShapeLike, value: ValueLike, name: str | None = None, layout: object = None) -> Tensor:
     """Creates a tensor of shape `dims` filled with the scalar `value`.
 
-    >>> import gradtape as tf
     >>> tf.fill([2, 2], 9).numpy().tolist()
     [[9, 9], [9, 9]]
     """
@@ -92,7 +89,6 @@ def zeros_like(
 ) -> Tensor:
     """Creates zeros with the shape of `input`, and with its dtype unless another is given.
 
-    >>> import gradtape as tf
     >>> tf.zeros_like([[1.0, 2.0]]).numpy()
     array([[0., 0.]], dtype=float32)
     """
@@ -108,7 +104,6 @@ def ones_like(
 ) -> Tensor:
     """Creates ones with the shape of `input`, and with its dtype unless another is given.
 
-    >>> import gradtape as tf
     >>> tf.ones_like([5, 6]).numpy()
     array([1, 1], dtype=int32)
     """
@@ -126,7 +121,6 @@ def ones_like(
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
     """Returns the numbers from `start` up to but excluding `limit`, in steps of `delta`; from 0 if one bound is given.
 
-    >>> import gradtape as tf
     >>> tf.range(3, 18, 5).numpy()
     array([ 3,  8, 13], dtype=int32)
     >>> tf.range(3.0).numpy()
@@ -174,7 +168,6 @@ def _float_range(first: Any, last: Any, step: Any, dtype: DType) -> Any:
 def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
     """Returns `num` evenly spaced numbers from `start` to `stop`, inclusive; tensors get a new axis at `axis`.
 
-    >>> import gradtape as tf
     >>> tf.linspace(10.0, 12.0, 3).numpy()
     array([10., 11., 12.], dtype=float32)
     """
@@ -216,7 +209,6 @@ def eye(
 ) -> Tensor:
     """Returns the identity matrix, or a batch of identity matrices.
 
-    >>> import gradtape as tf
     >>> tf.eye(2, 3).numpy().tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     """
@@ -245,7 +237,6 @@ def one_hot(
     Args:
       axis: Position of the new axis; last by default.
 
-    >>> import gradtape as tf
     >>> tf.one_hot([0, 2, -1], 3).numpy().tolist()
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
     """

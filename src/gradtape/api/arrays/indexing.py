@@ -48,7 +48,6 @@ def gather(
       axis: The axis to gather along; `batch_dims` by default.
       batch_dims: The number of leading axes that `params` and `indices` share.
 
-    >>> import gradtape as tf
     >>> tf.gather([10, 20, 30], [2, 0, 2]).numpy()
     array([30, 10, 30], dtype=int32)
     >>> tf.gather([[1, 2, 3], [4, 5, 6]], [[0], [2]], batch_dims=1).numpy().tolist()
@@ -99,7 +98,6 @@ def gather_nd(
     Args:
       bad_indices_policy: 'IGNORE' returns zeros for coordinates out of range, which otherwise raise an error.
 
-    >>> import gradtape as tf
     >>> tf.gather_nd([[1, 2], [3, 4]], [[0, 0], [1, 1]]).numpy()
     array([1, 4], dtype=int32)
     """
@@ -168,7 +166,6 @@ def scatter_nd(
 ) -> Tensor:
     """Adds `updates` to zeros of `shape` at the coordinates in the last axis of `indices`; strings are concatenated.
 
-    >>> import gradtape as tf
     >>> tf.scatter_nd([[1], [3], [1]], [10, 20, 5], [4]).numpy()
     array([ 0, 15,  0, 20], dtype=int32)
     """
@@ -205,7 +202,6 @@ def tensor_scatter_nd_add(
 ) -> Tensor:
     """Returns `tensor` with `updates` added at `indices`.
 
-    >>> import gradtape as tf
     >>> tf.tensor_scatter_nd_add([1, 1, 1], [[0], [2], [0]], [5, 6, 7]).numpy()
     array([13,  1,  7], dtype=int32)
     """
@@ -218,7 +214,6 @@ def tensor_scatter_nd_sub(
 ) -> Tensor:
     """Returns `tensor` with `updates` subtracted at `indices`.
 
-    >>> import gradtape as tf
     >>> tf.tensor_scatter_nd_sub([1, 1, 1], [[0], [2]], [5, 6]).numpy()
     array([-4,  1, -5], dtype=int32)
     """
@@ -231,7 +226,6 @@ def tensor_scatter_nd_max(
 ) -> Tensor:
     """Returns `tensor` with the elementwise maximum of its values and `updates` at `indices`.
 
-    >>> import gradtape as tf
     >>> tf.tensor_scatter_nd_max([1, 8, 1], [[0], [1]], [5, 6]).numpy()
     array([5, 8, 1], dtype=int32)
     """
@@ -243,7 +237,6 @@ def tensor_scatter_nd_min(
 ) -> Tensor:
     """Returns `tensor` with the elementwise minimum of its values and `updates` at `indices`.
 
-    >>> import gradtape as tf
     >>> tf.tensor_scatter_nd_min([1, 8, 1], [[0], [1]], [5, 6]).numpy()
     array([1, 6, 1], dtype=int32)
     """
@@ -255,7 +248,6 @@ def tensor_scatter_nd_update(
 ) -> Tensor:
     """Returns `tensor` with `updates` written at `indices`.
 
-    >>> import gradtape as tf
     >>> tf.tensor_scatter_nd_update([1, 1, 1], [[0], [2]], [5, 6]).numpy()
     array([5, 1, 6], dtype=int32)
     """
@@ -267,7 +259,6 @@ def boolean_mask(
 ) -> Tensor:
     """Selects the elements or slices of `tensor`, from `axis` on, for which `mask` is true.
 
-    >>> import gradtape as tf
     >>> tf.boolean_mask([[1, 2], [3, 4], [5, 6]], [True, False, True]).numpy().tolist()
     [[1, 2], [5, 6]]
     """
@@ -283,7 +274,6 @@ def sequence_mask(
 ) -> Tensor:
     """Returns a mask that is True in the first `lengths[i]` of `maxlen` positions; by default the longest length.
 
-    >>> import gradtape as tf
     >>> tf.sequence_mask([1, 3], dtype=tf.int32).numpy().tolist()
     [[1, 0, 0], [1, 1, 1]]
     """
@@ -309,7 +299,6 @@ def _longest(lengths: Tensor) -> Tensor:
 def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
     """Converts flat row-major indices into coordinates of an array of shape `dims`.
 
-    >>> import gradtape as tf
     >>> tf.unravel_index([2, 5], [2, 3]).numpy().tolist()
     [[0, 1], [2, 2]]
     """

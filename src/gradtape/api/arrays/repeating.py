@@ -22,7 +22,6 @@ __all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", 
 def broadcast_to(input: ValueLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Broadcasts `input` along axes of size 1 and new leading axes to `shape`.
 
-    >>> import gradtape as tf
     >>> tf.broadcast_to([1, 2], [2, 2]).numpy().tolist()
     [[1, 2], [1, 2]]
     """
@@ -50,7 +49,6 @@ def broadcast_to(input: ValueLike, shape: ShapeLike, name: str | None = None) ->
 def broadcast_dynamic_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> Tensor:
     """Returns the broadcast shape of two shapes, as a tensor.
 
-    >>> import gradtape as tf
     >>> tf.broadcast_dynamic_shape([2, 1], [3]).numpy()
     array([2, 3], dtype=int32)
     """
@@ -67,7 +65,6 @@ def broadcast_dynamic_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> Tensor:
 def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShape:
     """Returns the broadcast shape of two shapes, in which some sizes may be unknown.
 
-    >>> import gradtape as tf
     >>> tf.broadcast_static_shape(tf.TensorShape([2, 1]), tf.TensorShape([None, 3]))
     TensorShape([2, 3])
     """
@@ -92,7 +89,6 @@ def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShap
 def tile(input: ValueLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Repeats `input` as a whole `multiples[i]` times along axis i.
 
-    >>> import gradtape as tf
     >>> tf.tile([1, 2], [2]).numpy()
     array([1, 2, 1, 2], dtype=int32)
     """
@@ -118,7 +114,6 @@ def tile(input: ValueLike, multiples: TensorLike, name: str | None = None) -> Te
 def repeat(input: ValueLike, repeats: TensorLike, axis: int | None = None, name: str | None = None) -> Tensor:
     """Repeats each element along `axis`; without an axis, the input is flattened first.
 
-    >>> import gradtape as tf
     >>> tf.repeat([1, 2], repeats=[3, 1]).numpy()
     array([1, 1, 1, 2], dtype=int32)
     """
@@ -156,7 +151,6 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     Args:
       indexing: 'xy' (the default) puts the first coordinate along the second axis, 'ij' along the first.
 
-    >>> import gradtape as tf
     >>> x, y = tf.meshgrid([1, 2, 3], [4, 5])
     >>> x.numpy().tolist(), y.numpy().tolist()
     ([[1, 2, 3], [1, 2, 3]], [[4, 4, 4], [5, 5, 5]])

@@ -29,7 +29,6 @@ __all__ = [
 def shape(input: ValueLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Returns the shape of `input` as an integer tensor.
 
-    >>> import gradtape as tf
     >>> tf.shape([[1, 2, 3]]).numpy()
     array([1, 3], dtype=int32)
     """
@@ -42,7 +41,6 @@ def shape(input: ValueLike, out_type: DTypeLike | None = None, name: str | None 
 def shape_n(input: Sequence[ValueLike], out_type: DTypeLike = dtypes.int32, name: str | None = None) -> list[Tensor]:
     """Returns the shapes of several tensors.
 
-    >>> import gradtape as tf
     >>> [s.numpy().tolist() for s in tf.shape_n([[1, 2], 3.0])]
     [[2], []]
     """
@@ -52,7 +50,6 @@ def shape_n(input: Sequence[ValueLike], out_type: DTypeLike = dtypes.int32, name
 def size(input: ValueLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Returns the number of elements of `input`.
 
-    >>> import gradtape as tf
     >>> print(tf.size([[1, 2, 3]]))
     tf.Tensor(3, shape=(), dtype=int32)
     """
@@ -65,7 +62,6 @@ def size(input: ValueLike, out_type: DTypeLike | None = None, name: str | None =
 def rank(input: ValueLike, name: str | None = None) -> Tensor:
     """Returns the number of dimensions of `input`.
 
-    >>> import gradtape as tf
     >>> print(tf.rank([[1, 2, 3]]))
     tf.Tensor(2, shape=(), dtype=int32)
     """
@@ -91,7 +87,6 @@ def _count_dtype(out_type: Any) -> dtypes.DType:
 def ensure_shape(x: ValueLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Returns `x` after checking that it has `shape`, in which None matches any size.
 
-    >>> import gradtape as tf
     >>> tf.ensure_shape([1, 2], [None]).numpy()
     array([1, 2], dtype=int32)
     """
@@ -112,7 +107,6 @@ def identity(input: ValueLike, name: str | None = None) -> Tensor: ...
 def identity(input: ValueLike, name: str | None = None) -> Any:
     """Returns a new tensor with the same value.
 
-    >>> import gradtape as tf
     >>> print(tf.identity(1.0))
     tf.Tensor(1.0, shape=(), dtype=float32)
     """
@@ -128,7 +122,6 @@ def identity(input: ValueLike, name: str | None = None) -> Any:
 def guarantee_const(input: ValueLike, name: str | None = None) -> Tensor:
     """Returns the tensor: in TensorFlow, a promise to the runtime that its value does not change.
 
-    >>> import gradtape as tf
     >>> print(tf.guarantee_const(1.0))
     tf.Tensor(1.0, shape=(), dtype=float32)
     """
@@ -138,7 +131,6 @@ def guarantee_const(input: ValueLike, name: str | None = None) -> Tensor:
 def check_pinned(tensor: ValueLike, name: str | None = None) -> Tensor:
     """Raises InvalidArgumentError: gradtape has no tensors in page-locked host memory.
 
-    >>> import gradtape as tf
     >>> try:
     ...     tf.check_pinned([1.0])
     ... except tf.errors.InvalidArgumentError as error:
@@ -151,7 +143,6 @@ def check_pinned(tensor: ValueLike, name: str | None = None) -> Tensor:
 def identity_n(input: Sequence[ValueLike], name: str | None = None) -> list[Tensor]:
     """Returns copies of the tensors from one op: the gradient of an unused copy is zero, not None.
 
-    >>> import gradtape as tf
     >>> [t.numpy().tolist() for t in tf.identity_n([[1, 2], 3.0])]
     [[1, 2], 3.0]
     """
@@ -164,7 +155,6 @@ def identity_n(input: Sequence[ValueLike], name: str | None = None) -> list[Tens
 def reshape(tensor: ValueLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Reshapes a tensor, keeping the order of its elements; one size may be -1 and is then inferred.
 
-    >>> import gradtape as tf
     >>> tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]).numpy().tolist()
     [[1, 2, 3], [4, 5, 6]]
     """
@@ -212,7 +202,6 @@ def reshape(tensor: ValueLike, shape: ShapeLike, name: str | None = None) -> Ten
 def transpose(a: ValueLike, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
     """Permutes the axes by `perm`, reversed by default; `conjugate` also conjugates complex values.
 
-    >>> import gradtape as tf
     >>> tf.transpose([[1, 2, 3]]).numpy().tolist()
     [[1], [2], [3]]
     """
@@ -247,7 +236,6 @@ def _checked_order(perm: Any, n: int) -> tuple[int, ...]:
 def expand_dims(input: ValueLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """Inserts an axis of size 1 at `axis`.
 
-    >>> import gradtape as tf
     >>> tf.expand_dims([1, 2], -1).numpy().tolist()
     [[1], [2]]
     """
@@ -267,7 +255,6 @@ def expand_dims(input: ValueLike, axis: AxisLike, name: str | None = None) -> Te
 def squeeze(input: ValueLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """Removes axes of size 1: all of them, or those in `axis`.
 
-    >>> import gradtape as tf
     >>> tf.squeeze([[[1], [2]]], axis=[0]).numpy().tolist()
     [[1], [2]]
     """

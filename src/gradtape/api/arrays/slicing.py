@@ -28,7 +28,6 @@ _slice = slice
 def slice(input_: ValueLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """Returns the slice of `input_` that starts at `begin` and has `size`; a size of -1 extends to the end.
 
-    >>> import gradtape as tf
     >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [-1, 2]).numpy().tolist()
     [[2, 3], [5, 6]]
     """
@@ -82,7 +81,6 @@ def strided_slice(
       new_axis_mask: The entry is `tf.newaxis`.
       shrink_axis_mask: The entry is the index `begin[i]`, and its axis is removed.
 
-    >>> import gradtape as tf
     >>> tf.strided_slice([10, 20, 30, 40], [3], [0], [-2]).numpy()
     array([40, 20], dtype=int32)
     """
@@ -119,7 +117,6 @@ def pad(
     Args:
       mode: 'CONSTANT' pads with `constant_values`, 'REFLECT' mirrors without the edge, 'SYMMETRIC' with the edge.
 
-    >>> import gradtape as tf
     >>> tf.pad([1, 2, 3], [[1, 2]]).numpy()
     array([0, 1, 2, 3, 0, 0], dtype=int32)
     >>> tf.pad([1, 2, 3], [[1, 2]], "REFLECT").numpy()
@@ -170,7 +167,6 @@ def _pad_mirrored(x: Tensor, paddings: tuple[tuple[int, int], ...], mode: str) -
 def reverse(tensor: ValueLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """Reverses the elements along the axes in the list `axis`.
 
-    >>> import gradtape as tf
     >>> tf.reverse([[1, 2], [3, 4]], [1]).numpy().tolist()
     [[2, 1], [4, 3]]
     """
@@ -195,7 +191,6 @@ def reverse_sequence(
 ) -> Tensor:  # fmt: skip
     """Reverses the first `seq_lengths[b]` elements along `seq_axis`, for each b along `batch_axis`.
 
-    >>> import gradtape as tf
     >>> tf.reverse_sequence([[1, 2, 3], [4, 5, 6]], [2, 3], seq_axis=1).numpy().tolist()
     [[2, 1, 3], [6, 5, 4]]
     """
@@ -231,7 +226,6 @@ def reverse_sequence(
 def roll(input: ValueLike, shift: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """Shifts the elements circularly by `shift` positions along `axis`.
 
-    >>> import gradtape as tf
     >>> tf.roll([0, 1, 2, 3, 4], shift=2, axis=0).numpy()
     array([3, 4, 0, 1, 2], dtype=int32)
     """
@@ -254,7 +248,6 @@ def required_space_to_batch_paddings(
 ) -> tuple[Tensor, Tensor]:
     """Returns the paddings that make `block_shape` divide `input_shape`, and the crops that undo them.
 
-    >>> import gradtape as tf
     >>> paddings, crops = tf.required_space_to_batch_paddings([5], [2])
     >>> paddings.numpy().tolist(), crops.numpy().tolist()
     ([[0, 1]], [[0, 1]])
@@ -272,7 +265,6 @@ def space_to_batch_nd(
 ) -> Tensor:
     """Pads the spatial axes and splits them into blocks: each position in a block becomes a separate batch.
 
-    >>> import gradtape as tf
     >>> tf.space_to_batch_nd([[1, 2, 3, 4]], [2], [[0, 0]]).numpy().tolist()
     [[1, 3], [2, 4]]
     """
@@ -296,7 +288,6 @@ def space_to_batch_nd(
 def space_to_batch(input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None) -> Tensor:
     """Like `space_to_batch_nd`; an integer is the block size along both spatial axes.
 
-    >>> import gradtape as tf
     >>> tf.space_to_batch([[[[1], [2]], [[3], [4]]]], [2, 2], [[0, 0], [0, 0]]).numpy().ravel()
     array([1, 2, 3, 4], dtype=int32)
     """
@@ -306,7 +297,6 @@ def space_to_batch(input: TensorLike, block_shape: TensorLike, paddings: TensorL
 def batch_to_space(input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `space_to_batch`: reassembles blocks, then removes `crops`.
 
-    >>> import gradtape as tf
     >>> tf.batch_to_space([[1, 3], [2, 4]], [2], [[0, 0]]).numpy().tolist()
     [[1, 2, 3, 4]]
     """
@@ -355,7 +345,6 @@ def _blocks(block_shape: Any, edges: Any, what: str, title: str, x: Tensor) -> t
 def space_to_depth(input: TensorLike, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """Rearranges square blocks of pixels into the channels of one pixel.
 
-    >>> import gradtape as tf
     >>> tf.nn.space_to_depth([[[[1], [2]], [[3], [4]]]], 2).numpy().tolist()
     [[[[1, 2, 3, 4]]]]
     """
@@ -374,7 +363,6 @@ def space_to_depth(input: TensorLike, block_size: int, data_format: str = "NHWC"
 def depth_to_space(input: TensorLike, block_size: int, data_format: str = "NHWC", name: str | None = None) -> Tensor:
     """The inverse of `space_to_depth`: rearranges the channels of a pixel into a square block of pixels.
 
-    >>> import gradtape as tf
     >>> tf.nn.depth_to_space([[[[1, 2, 3, 4]]]], 2).numpy().tolist()
     [[[[1], [2]], [[3], [4]]]]
     """
@@ -412,7 +400,6 @@ def extract_volume_patches(
 ) -> Tensor:
     """Extracts sliding patches of `ksizes` from a volume, each flattened along the last axis.
 
-    >>> import gradtape as tf
     >>> x = tf.reshape(tf.range(8.0), [1, 2, 2, 2, 1])
     >>> tf.extract_volume_patches(x, [1, 1, 2, 2, 1], [1] * 5, "VALID").numpy().ravel().tolist()
     [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]

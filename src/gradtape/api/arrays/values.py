@@ -41,7 +41,6 @@ newaxis = None
 class AggregationMethod:
     """How `tf.gradients` sums the gradients of a value used several times; all methods give the same sum.
 
-    >>> import gradtape as tf
     >>> tf.AggregationMethod.DEFAULT
     0
     """
@@ -55,7 +54,6 @@ class AggregationMethod:
 def type_spec_from_value(value: object) -> TypeSpec:
     """Returns the spec of a tensor, of slices, or of any value that converts to a tensor.
 
-    >>> import gradtape as tf
     >>> tf.type_spec_from_value([1.0, 2.0])
     TensorSpec(shape=(2,), dtype=tf.float32, name=None)
     """

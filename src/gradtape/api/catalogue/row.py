@@ -59,7 +59,7 @@ class Row:
     @property
     def documentation(self) -> str:
         """The docstring."""
-        lines = "\n    ".join(["", ">>> import gradtape as tf", f">>> {self.example}", *self.output.split("\n"), ""])
+        lines = "\n    ".join(["", f">>> {self.example}", *self.output.split("\n"), ""])
         return f"{self.doc}\n{lines}"
 
     @property

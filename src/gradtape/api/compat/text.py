@@ -44,7 +44,6 @@ _horizon = [_RELEASED]
 def as_bytes(bytes_or_text: object, encoding: str = "utf-8") -> bytes:
     """Encodes text; returns bytes unchanged.
 
-    >>> import gradtape as tf
     >>> tf.compat.as_bytes("ü")
     b'\\xc3\\xbc'
     """
@@ -58,7 +57,6 @@ def as_bytes(bytes_or_text: object, encoding: str = "utf-8") -> bytes:
 def as_text(bytes_or_text: object, encoding: str = "utf-8") -> str:
     """Decodes bytes; returns text unchanged.
 
-    >>> import gradtape as tf
     >>> tf.compat.as_text(b"x")
     'x'
     """
@@ -72,7 +70,6 @@ def as_text(bytes_or_text: object, encoding: str = "utf-8") -> str:
 def as_str(bytes_or_text: object, encoding: str = "utf-8") -> str:
     """Alias of `as_text`.
 
-    >>> import gradtape as tf
     >>> tf.compat.as_str(b"x")
     'x'
     """
@@ -82,7 +79,6 @@ def as_str(bytes_or_text: object, encoding: str = "utf-8") -> str:
 def as_str_any(value: object, encoding: str = "utf-8") -> str:
     """Decodes bytes; converts anything else with `str`.
 
-    >>> import gradtape as tf
     >>> tf.compat.as_str_any(3)
     '3'
     """
@@ -92,7 +88,6 @@ def as_str_any(value: object, encoding: str = "utf-8") -> str:
 def dimension_value(dimension: int | None) -> int | None:
     """Returns the size itself, or None if it is unknown: in TensorFlow 2, shapes consist of plain sizes.
 
-    >>> import gradtape as tf
     >>> tf.compat.dimension_value(tf.ones((2, 3)).shape[1])
     3
     """
@@ -102,7 +97,6 @@ def dimension_value(dimension: int | None) -> int | None:
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     """Returns the size of a dimension, as TensorFlow 1's `Dimension`; one of a shape of unknown rank is unknown.
 
-    >>> import gradtape as tf
     >>> tf.compat.dimension_at_index(tf.TensorShape([2, None]), 0).value
     2
     """
@@ -112,7 +106,7 @@ def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
 def path_to_str(path: Any) -> Any:
     """Returns a path object as a string, and anything else unchanged.
 
-    >>> import gradtape as tf, pathlib
+    >>> import pathlib
     >>> tf.compat.path_to_str(pathlib.PurePosixPath("folder", "file"))
     'folder/file'
     """
@@ -122,7 +116,6 @@ def path_to_str(path: Any) -> Any:
 def forward_compatible(year: int, month: int, day: int) -> bool:
     """Returns whether a feature that TensorFlow added on a date is in the version that gradtape implements.
 
-    >>> import gradtape as tf
     >>> tf.compat.forward_compatible(2020, 1, 1)
     True
     """
@@ -133,7 +126,6 @@ def forward_compatible(year: int, month: int, day: int) -> bool:
 def forward_compatibility_horizon(year: int, month: int, day: int) -> Iterator[None]:
     """Sets, for a block, the date that `forward_compatible` compares with.
 
-    >>> import gradtape as tf
     >>> with tf.compat.forward_compatibility_horizon(2019, 1, 1):
     ...     tf.compat.forward_compatible(2020, 1, 1)
     False

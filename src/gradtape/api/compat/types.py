@@ -29,7 +29,6 @@ TensorLike = Tensor | Variable | int | float | bool | str | bytes | complex | tu
 class FunctionType(inspect.Signature, metaclass=abc.ABCMeta):
     """The parameters and the result of a function; Python's `inspect.Signature` with TensorFlow's name.
 
-    >>> import gradtape as tf
     >>> tf.types.experimental.FunctionType.from_callable(lambda x, y=1: x)
     <FunctionType (x, y=1)>
     """
@@ -43,7 +42,6 @@ class FunctionType(inspect.Signature, metaclass=abc.ABCMeta):
 class AtomicFunction(abc.ABC):
     """The base class of graphs that are called as functions; gradtape's are called by their `ConcreteFunction`.
 
-    >>> import gradtape as tf
     >>> isinstance(tf.function(lambda x: x), tf.types.experimental.AtomicFunction)
     False
     """

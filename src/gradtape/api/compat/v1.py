@@ -15,7 +15,6 @@ NAMESPACES = ("compat.v1",)
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
     """Does nothing: execution is always eager.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.enable_eager_execution()
     """
 
@@ -23,7 +22,6 @@ def enable_eager_execution(config: Any = None, device_policy: Any = None, execut
 def enable_v2_behavior() -> None:
     """Does nothing: there is no other behavior.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.enable_v2_behavior()
     """
 
@@ -31,7 +29,6 @@ def enable_v2_behavior() -> None:
 def set_random_seed(seed: int) -> None:
     """Sets the seed of the graph: inside a function or `tf.Graph`, its own; otherwise as `tf.random.set_seed`.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.set_random_seed(1)
     """
     if not set_graph_seed(seed):

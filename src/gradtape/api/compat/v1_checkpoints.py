@@ -16,7 +16,6 @@ __all__ = ["checkpoint_exists", "get_checkpoint_mtimes", "remove_checkpoint", "u
 def checkpoint_exists(checkpoint_prefix: PathLike) -> bool:
     """Returns whether there is a checkpoint at this path, gradtape's or TensorFlow's.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.checkpoint_exists("/none/such")
     False
     """
@@ -26,7 +25,6 @@ def checkpoint_exists(checkpoint_prefix: PathLike) -> bool:
 def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[Any]) -> list[float]:
     """Returns the modification times of existing checkpoints, in seconds.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.get_checkpoint_mtimes(["/none/such"])
     []
     """
@@ -39,7 +37,7 @@ def remove_checkpoint(
 ) -> None:
     """Deletes the files of a checkpoint.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tempfile.mkdtemp() + "/ckpt")
     >>> tf.compat.v1.train.remove_checkpoint(path)
     >>> tf.compat.v1.train.checkpoint_exists(path)
@@ -57,7 +55,7 @@ def update_checkpoint_state(
 ) -> None:  # fmt: skip
     """Writes the `checkpoint` file of a folder: the latest checkpoint and all existing ones.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(folder + "/ckpt")
     >>> tf.compat.v1.train.update_checkpoint_state(folder, path)

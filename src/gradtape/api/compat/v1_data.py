@@ -21,7 +21,6 @@ __all__ = [
 def make_one_shot_iterator(dataset: Dataset) -> Iterator:
     """Returns an iterator over one pass: `iter(dataset)`.
 
-    >>> import gradtape as tf
     >>> iterator = tf.compat.v1.data.make_one_shot_iterator(tf.data.Dataset.range(2))
     >>> int(iterator.get_next()), int(iterator.get_next())
     (0, 1)
@@ -32,7 +31,6 @@ def make_one_shot_iterator(dataset: Dataset) -> Iterator:
 def make_initializable_iterator(dataset: Any, shared_name: str | None = None) -> NoReturn:
     """Raises an error: it requires a graph and a session.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.data.make_initializable_iterator(tf.data.Dataset.range(2))
     Traceback (most recent call last):
     RuntimeError: `make_initializable_iterator()` is not supported in eager mode. Use Python-style iteration instead.
@@ -45,7 +43,6 @@ def make_initializable_iterator(dataset: Any, shared_name: str | None = None) ->
 def get_output_types(dataset_or_iterator: Any) -> Any:
     """Returns the dtypes of an element, in its structure.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.data.get_output_types(tf.data.Dataset.range(2))
     tf.int64
     """
@@ -55,7 +52,6 @@ def get_output_types(dataset_or_iterator: Any) -> Any:
 def get_output_shapes(dataset_or_iterator: Any) -> Any:
     """Returns the shapes of an element, in its structure.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.data.get_output_shapes(tf.data.Dataset.range(2).batch(2))
     TensorShape([None])
     """
@@ -65,7 +61,6 @@ def get_output_shapes(dataset_or_iterator: Any) -> Any:
 def get_output_classes(dataset_or_iterator: Any) -> Any:
     """Returns the classes of an element: `tf.Tensor`, `tf.sparse.SparseTensor`, or the spec of other values.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.data.get_output_classes(tf.data.Dataset.range(2)) is tf.Tensor
     True
     """

@@ -20,7 +20,7 @@ Open = GFile
 class FastGFile(GFile):
     """Alias of `tf.io.gfile.GFile`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/file"
     >>> with tf.compat.v1.gfile.FastGFile(path, "w") as file:
     ...     file.write("text")
@@ -32,7 +32,7 @@ class FastGFile(GFile):
 def Copy(oldpath: PathLike, newpath: PathLike, overwrite: bool = False) -> None:
     """Alias of `tf.io.gfile.copy`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> open(folder + "/old", "w").close()
     >>> tf.compat.v1.gfile.Copy(folder + "/old", folder + "/new")
@@ -45,7 +45,7 @@ def Copy(oldpath: PathLike, newpath: PathLike, overwrite: bool = False) -> None:
 def DeleteRecursively(dirname: PathLike) -> None:
     """Alias of `tf.io.gfile.rmtree`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.compat.v1.gfile.DeleteRecursively(tempfile.mkdtemp())
     """
     files.rmtree(dirname)
@@ -54,7 +54,6 @@ def DeleteRecursively(dirname: PathLike) -> None:
 def Exists(filename: PathLike) -> bool:
     """Alias of `tf.io.gfile.exists`.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.gfile.Exists("/no/such/file")
     False
     """
@@ -64,7 +63,7 @@ def Exists(filename: PathLike) -> bool:
 def Glob(filename: PathLike | Sequence[PathLike]) -> list[str]:
     """Alias of `tf.io.gfile.glob`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.compat.v1.gfile.Glob(tempfile.mkdtemp() + "/*.txt")
     []
     """
@@ -74,7 +73,6 @@ def Glob(filename: PathLike | Sequence[PathLike]) -> list[str]:
 def IsDirectory(dirname: PathLike) -> bool:
     """Alias of `tf.io.gfile.isdir`.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.gfile.IsDirectory("/no/such/folder")
     False
     """
@@ -84,7 +82,7 @@ def IsDirectory(dirname: PathLike) -> bool:
 def ListDirectory(dirname: PathLike) -> list[str]:
     """Alias of `tf.io.gfile.listdir`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.compat.v1.gfile.ListDirectory(tempfile.mkdtemp())
     []
     """
@@ -94,7 +92,7 @@ def ListDirectory(dirname: PathLike) -> list[str]:
 def MakeDirs(dirname: PathLike) -> None:
     """Alias of `tf.io.gfile.makedirs`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.compat.v1.gfile.MakeDirs(tempfile.mkdtemp() + "/new/newer")
     """
     files.makedirs(dirname)
@@ -103,7 +101,7 @@ def MakeDirs(dirname: PathLike) -> None:
 def MkDir(dirname: PathLike) -> None:
     """Alias of `tf.io.gfile.mkdir`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.compat.v1.gfile.MkDir(tempfile.mkdtemp() + "/new")
     """
     files.mkdir(dirname)
@@ -112,7 +110,7 @@ def MkDir(dirname: PathLike) -> None:
 def Remove(filename: PathLike) -> None:
     """Alias of `tf.io.gfile.remove`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/file"
     >>> open(path, "w").close()
     >>> tf.compat.v1.gfile.Remove(path)
@@ -125,7 +123,7 @@ def Remove(filename: PathLike) -> None:
 def Rename(oldname: PathLike, newname: PathLike, overwrite: bool = False) -> None:
     """Alias of `tf.io.gfile.rename`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> open(folder + "/old", "w").close()
     >>> tf.compat.v1.gfile.Rename(folder + "/old", folder + "/new")
@@ -138,7 +136,7 @@ def Rename(oldname: PathLike, newname: PathLike, overwrite: bool = False) -> Non
 def Stat(filename: PathLike) -> FileStatistics:
     """Alias of `tf.io.gfile.stat`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.compat.v1.gfile.Stat(tempfile.mkdtemp()).is_directory
     True
     """
@@ -148,7 +146,7 @@ def Stat(filename: PathLike) -> FileStatistics:
 def Walk(top: PathLike, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yields every folder from `top` down, with the names of its folders and files.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> [(folders, files) for _, folders, files in tf.compat.v1.gfile.Walk(tempfile.mkdtemp())]
     [([], [])]
     """

@@ -35,7 +35,6 @@ __all__ = [
 def dimension_value(dimension: Any) -> int | None:
     """Returns the size itself, or None if it is unknown.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.dimension_value(tf.compat.v1.Dimension(3))
     3
     """
@@ -45,7 +44,6 @@ def dimension_value(dimension: Any) -> int | None:
 def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> Any:
     """Returns an input of the current graph, which can be fed; raises TensorFlow's error in eager programs.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.placeholder(tf.float32)
     Traceback (most recent call last):
     RuntimeError: tf.placeholder() is not compatible with eager execution. Make it an argument of a function
@@ -61,7 +59,6 @@ def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | No
 def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> SparseTensor:
     """Returns an input of the scratch graph; raises TensorFlow's error in eager programs.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.sparse_placeholder(tf.float32)
     Traceback (most recent call last):
     RuntimeError: `sparse_placeholder` is not compatible with eager execution. Make it an argument of a function
@@ -87,7 +84,6 @@ def _switch(name: str, on: bool) -> Callable[[], None]:
     )
     function.__doc__ = f"""{what}
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.{name}(){expected}
     """
     return function
@@ -108,7 +104,6 @@ enable_v2_tensorshape = _switch("enable_v2_tensorshape", True)
 def colocate_with(op: Any, ignore_existing: bool = False) -> contextlib.AbstractContextManager[None]:
     """A context without effect: `tf.device` determines the placement.
 
-    >>> import gradtape as tf
     >>> with tf.compat.v1.colocate_with(tf.constant(1.0)):
     ...     pass
     """
@@ -118,7 +113,6 @@ def colocate_with(op: Any, ignore_existing: bool = False) -> contextlib.Abstract
 def container(container_name: str) -> contextlib.AbstractContextManager[str]:
     """A context without effect: variables belong to the objects that reference them.
 
-    >>> import gradtape as tf
     >>> with tf.compat.v1.container("mine"):
     ...     pass
     """
@@ -130,7 +124,6 @@ def convert_to_tensor_or_indexed_slices(
 ) -> Tensor | IndexedSlices:
     """Converts a value to a tensor, unless it is an `IndexedSlices`.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.convert_to_tensor_or_indexed_slices([1.0]).shape
     TensorShape([1])
     """
@@ -142,7 +135,6 @@ def convert_to_tensor_or_sparse_tensor(
 ) -> Tensor | SparseTensor:
     """Converts a value to a tensor, unless it is a sparse tensor.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.convert_to_tensor_or_sparse_tensor([1.0]).shape
     TensorShape([1])
     """
@@ -160,7 +152,6 @@ class ListDiff(NamedTuple):
 def setdiff1d(x: ValueLike, y: ValueLike, index_dtype: DTypeLike = dtypes.int32, name: str | None = None) -> ListDiff:
     """Returns the entries of one list that are not in another, and their indices.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.setdiff1d([1, 2, 3], [2]).out.numpy().tolist()
     [1, 3]
     """
@@ -176,7 +167,6 @@ def Print(
 ) -> Tensor:  # fmt: skip
     """Prints values to standard error and returns `input_`.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.Print(tf.constant(2.0), [], "here"))
     2.0
     """

@@ -12,7 +12,6 @@ NAMESPACES = ("compat.v1",)
 def get_default_graph() -> Graph:
     """Returns the graph of the traced function, or that of eager execution.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.get_default_graph() is tf.compat.v1.get_default_graph()
     True
     """
@@ -22,7 +21,6 @@ def get_default_graph() -> Graph:
 def reset_default_graph() -> None:
     """Clears the names used in eager execution.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.reset_default_graph()
     """
     default.graph = Graph()

@@ -41,7 +41,6 @@ _counts: dict[tuple[Any, ...], int] = {}
 def set_verbosity(v: int | str) -> None:
     """Sets the minimum level of `tf.get_logger()`.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
     >>> tf.compat.v1.logging.get_verbosity()
     40
@@ -53,7 +52,6 @@ def set_verbosity(v: int | str) -> None:
 def get_verbosity() -> int:
     """Returns the minimum level of `tf.get_logger()`.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.get_verbosity() >= tf.compat.v1.logging.DEBUG
     True
     """
@@ -63,7 +61,6 @@ def get_verbosity() -> int:
 def log(level: int, msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs `msg % args` at `level`.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.log(tf.compat.v1.logging.DEBUG, "step %d", 3)
     """
     get_logger().log(level, msg, *args, **kwargs)
@@ -72,7 +69,6 @@ def log(level: int, msg: object, *args: Any, **kwargs: Any) -> None:
 def debug(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at level DEBUG.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.debug("step %d", 3)
     """
     get_logger().debug(msg, *args, **kwargs)
@@ -81,7 +77,6 @@ def debug(msg: object, *args: Any, **kwargs: Any) -> None:
 def info(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at level INFO.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.info("step %d", 3)
     """
     get_logger().info(msg, *args, **kwargs)
@@ -90,7 +85,6 @@ def info(msg: object, *args: Any, **kwargs: Any) -> None:
 def warning(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at level WARN.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.warning("the loss rises: %s", 0.5)  # doctest: +SKIP
     """
     get_logger().warning(msg, *args, **kwargs)
@@ -102,7 +96,6 @@ warn = warning
 def error(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at level ERROR.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.error("no data in %s", "here")  # doctest: +SKIP
     """
     get_logger().error(msg, *args, **kwargs)
@@ -111,7 +104,6 @@ def error(msg: object, *args: Any, **kwargs: Any) -> None:
 def fatal(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at level FATAL; the program continues.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.fatal("no data in %s", "here")  # doctest: +SKIP
     """
     get_logger().fatal(msg, *args, **kwargs)
@@ -120,7 +112,6 @@ def fatal(msg: object, *args: Any, **kwargs: Any) -> None:
 def vlog(level: int, msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs at a numeric level.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.vlog(1, "step %d", 3)
     """
     get_logger().log(level, msg, *args, **kwargs)
@@ -134,7 +125,6 @@ def _count(*key: Any) -> int:
 def log_every_n(level: int, msg: object, n: int, *args: Any) -> None:
     """Logs a message in the first and every `n`th call with it.
 
-    >>> import gradtape as tf
     >>> for i in range(4):
     ...     tf.compat.v1.logging.log_every_n(tf.compat.v1.logging.DEBUG, "step %d", 2, i)
     """
@@ -144,7 +134,6 @@ def log_every_n(level: int, msg: object, n: int, *args: Any) -> None:
 def log_first_n(level: int, msg: object, n: int, *args: Any) -> None:
     """Logs a message in the first `n` calls with it.
 
-    >>> import gradtape as tf
     >>> for i in range(4):
     ...     tf.compat.v1.logging.log_first_n(tf.compat.v1.logging.DEBUG, "step %d", 2, i)
     """
@@ -154,7 +143,6 @@ def log_first_n(level: int, msg: object, n: int, *args: Any) -> None:
 def log_if(level: int, msg: object, condition: TensorLike, *args: Any) -> None:
     """Logs a message if the condition holds.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.log_if(tf.compat.v1.logging.DEBUG, "step %d", True, 3)
     """
     if condition:
@@ -164,7 +152,6 @@ def log_if(level: int, msg: object, condition: TensorLike, *args: Any) -> None:
 def flush() -> None:
     """Flushes all handlers.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.flush()
     """
     for handler in get_logger().handlers:
@@ -174,7 +161,6 @@ def flush() -> None:
 def TaskLevelStatusMessage(msg: object) -> None:
     """Logs like `error`.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.logging.TaskLevelStatusMessage("no data")  # doctest: +SKIP
     """
     get_logger().log(logging.ERROR, msg)

@@ -60,7 +60,6 @@ def compute_weighted_loss(
 ) -> Tensor:  # fmt: skip
     """Weights losses and reduces them.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.losses.compute_weighted_loss([1.0, 2.0, 3.0], [1.0, 1.0, 0.0]))
     1.5
     """
@@ -95,7 +94,6 @@ def compute_weighted_loss(
 def add_loss(loss: Tensor, loss_collection: Any = LOSSES) -> None:
     """Adds a loss to a collection of the graph; eager programs have none.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.losses.add_loss(tf.constant(1.0))
     """
     if loss_collection and not resolve("executing_eagerly")():
@@ -105,7 +103,6 @@ def add_loss(loss: Tensor, loss_collection: Any = LOSSES) -> None:
 def get_losses(scope: str | None = None, loss_collection: Any = LOSSES) -> list[Tensor]:
     """Returns the losses of a collection.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.losses.get_losses()
     []
     """
@@ -115,7 +112,6 @@ def get_losses(scope: str | None = None, loss_collection: Any = LOSSES) -> list[
 def get_regularization_losses(scope: str | None = None) -> list[Tensor]:
     """Returns the regularization losses that were collected.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.losses.get_regularization_losses()
     []
     """
@@ -125,7 +121,6 @@ def get_regularization_losses(scope: str | None = None) -> list[Tensor]:
 def get_regularization_loss(scope: str | None = None, name: str = "total_regularization_loss") -> Tensor:
     """Returns the sum of the regularization losses.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.losses.get_regularization_loss())
     0.0
     """
@@ -137,7 +132,6 @@ def get_total_loss(
 ) -> Tensor:
     """Returns the sum of the losses that were collected.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.losses.get_total_loss())
     0.0
     """
@@ -151,7 +145,6 @@ def absolute_difference(
 ) -> Tensor:  # fmt: skip
     """Returns the weighted mean of `|predictions - labels|`.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.losses.absolute_difference([1.0, 2.0], [2.0, 4.0]))
     1.5
     """
@@ -175,7 +168,6 @@ def cosine_distance(
 ) -> Tensor:  # fmt: skip
     """Returns the weighted mean of `1 - sum(labels * predictions)` along an axis, of unit vectors.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.losses.cosine_distance([[1.0, 0.0]], [[1.0, 0.0]], axis=1))
     0.0
     """
@@ -193,7 +185,6 @@ def hinge_loss(
 ) -> Tensor:  # fmt: skip
     """Returns the weighted mean of `max(0, 1 - labels * logits)` for labels 0 and 1, which become -1 and 1.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.losses.hinge_loss([1.0], [0.25]))
     0.75
     """
@@ -208,7 +199,6 @@ def huber_loss(
 ) -> Tensor:  # fmt: skip
     """Returns the weighted mean of a loss that is quadratic up to `delta` and linear beyond.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.losses.huber_loss([0.0, 0.0], [0.5, 3.0]))
     1.3125
     """
@@ -225,7 +215,6 @@ def log_loss(
 ) -> Tensor:  # fmt: skip
     """Returns the weighted mean of the log losses of probabilities.
 
-    >>> import gradtape as tf
     >>> round(float(tf.compat.v1.losses.log_loss([1.0], [0.5])), 4)
     0.6931
     """
@@ -241,7 +230,6 @@ def mean_squared_error(
 ) -> Tensor:  # fmt: skip
     """Returns the weighted mean of the squared differences.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.losses.mean_squared_error([1.0, 2.0], [2.0, 4.0]))
     2.5
     """
@@ -256,7 +244,6 @@ def mean_pairwise_squared_error(
 ) -> Tensor:  # fmt: skip
     """Returns the weighted sum over examples of the mean squared differences between pairs of errors.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.losses.mean_pairwise_squared_error([[0.0, 0.0]], [[1.0, 3.0]]))
     4.0
     """
@@ -287,7 +274,6 @@ def sigmoid_cross_entropy(
 ) -> Tensor:  # fmt: skip
     """Returns the weighted mean of the cross entropies of independent labels.
 
-    >>> import gradtape as tf
     >>> round(float(tf.compat.v1.losses.sigmoid_cross_entropy([[1.0]], [[0.0]])), 4)
     0.6931
     """
@@ -304,7 +290,6 @@ def softmax_cross_entropy(
 ) -> Tensor:  # fmt: skip
     """Returns the weighted mean of the cross entropies of probabilities.
 
-    >>> import gradtape as tf
     >>> round(float(tf.compat.v1.losses.softmax_cross_entropy([[1.0, 0.0]], [[0.0, 0.0]])), 4)
     0.6931
     """
@@ -323,7 +308,6 @@ def sparse_softmax_cross_entropy(
 ) -> Tensor:  # fmt: skip
     """Returns the weighted mean of the cross entropies of classes.
 
-    >>> import gradtape as tf
     >>> round(float(tf.compat.v1.losses.sparse_softmax_cross_entropy([0], [[0.0, 0.0]])), 4)
     0.6931
     """

@@ -26,7 +26,6 @@ class Optimizer(Owner):
     For gradients that are `IndexedSlices`, it also defines `_resource_apply_sparse(grad, var, indices)`, which receives
     each row once.
 
-    >>> import gradtape as tf
     >>> x = tf.Variable(3.0)
     >>> tf.compat.v1.train.GradientDescentOptimizer(0.1).minimize(lambda: x * x)
     >>> round(float(x), 4)
@@ -217,7 +216,6 @@ def cast_like(value: TensorLike, like: Any) -> Any:
 class GradientDescentOptimizer(_RowwiseOptimizer):
     """Gradient descent.
 
-    >>> import gradtape as tf
     >>> x = tf.Variable(1.0)
     >>> tf.compat.v1.train.GradientDescentOptimizer(0.5).apply_gradients([(tf.constant(1.0), x)])
     >>> float(x)
@@ -240,7 +238,6 @@ class GradientDescentOptimizer(_RowwiseOptimizer):
 class MomentumOptimizer(_RowwiseOptimizer):
     """Gradient descent with momentum.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.MomentumOptimizer(0.1, 0.9).get_name()
     'Momentum'
     """
@@ -261,7 +258,6 @@ class MomentumOptimizer(_RowwiseOptimizer):
 class AdamOptimizer(Optimizer):
     """Adam (Kingma and Ba): scales the running mean of gradients by the root of the running mean of their squares.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.AdamOptimizer().get_name()
     'Adam'
     """
@@ -308,7 +304,6 @@ class AdamOptimizer(Optimizer):
 class AdagradOptimizer(_RowwiseOptimizer):
     """Adagrad: smaller steps for variables with large past gradients.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.AdagradOptimizer(0.1).get_name()
     'Adagrad'
     """
@@ -331,7 +326,6 @@ class AdagradOptimizer(_RowwiseOptimizer):
 class AdadeltaOptimizer(_RowwiseOptimizer):
     """Adadelta (Zeiler): steps scaled by the ratio of the running magnitudes of updates and gradients.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.AdadeltaOptimizer().get_name()
     'Adadelta'
     """
@@ -353,7 +347,6 @@ class AdadeltaOptimizer(_RowwiseOptimizer):
 class RMSPropOptimizer(_RowwiseOptimizer):
     """RMSProp: divides the gradient by the root of the running mean of its square.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.RMSPropOptimizer(0.1).get_name()
     'RMSProp'
     """
@@ -381,7 +374,6 @@ class RMSPropOptimizer(_RowwiseOptimizer):
 class FtrlOptimizer(_RowwiseOptimizer):
     """FTRL (McMahan): follow the regularized leader, which gives exactly sparse weights.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.FtrlOptimizer(0.1).get_name()
     'Ftrl'
     """
@@ -421,7 +413,6 @@ class FtrlOptimizer(_RowwiseOptimizer):
 class ProximalGradientDescentOptimizer(_RowwiseOptimizer):
     """Gradient descent with proximal L1 and L2 penalties.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.ProximalGradientDescentOptimizer(0.1).get_name()
     'ProximalGradientDescent'
     """
@@ -442,7 +433,6 @@ class ProximalGradientDescentOptimizer(_RowwiseOptimizer):
 class ProximalAdagradOptimizer(_RowwiseOptimizer):
     """Adagrad with proximal L1 and L2 penalties.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.ProximalAdagradOptimizer(0.1).get_name()
     'ProximalAdagrad'
     """

@@ -25,7 +25,6 @@ def constant_value(
 ) -> Any:  # fmt: skip
     """Creates a ragged value of NumPy arrays from nested lists.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.ragged.constant_value([[1, 2], [3]]).row_splits.tolist()
     [0, 2, 3]
     """

@@ -17,7 +17,6 @@ __all__ = ["TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_r
 class TFRecordCompressionType:
     """The kinds of compression of TFRecord files.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.python_io.TFRecordCompressionType.GZIP
     2
     """
@@ -30,7 +29,7 @@ class TFRecordCompressionType:
 def tf_record_iterator(path: PathLike, options: Any = None) -> Iterator[bytes]:
     """Iterates over the records of a TFRecord file.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/records"
     >>> with tf.io.TFRecordWriter(path) as writer:
     ...     writer.write(b"one")

@@ -20,7 +20,7 @@ __all__ = ["Saver"]
 class Saver:
     """Saves and restores variables by their names; the arguments `sess` are ignored, as there are no sessions.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> v = tf.Variable(1.0, name="v")
     >>> saver = tf.compat.v1.train.Saver([v])
     >>> path = saver.save(None, tempfile.mkdtemp() + "/model", global_step=7)

@@ -16,7 +16,6 @@ __all__ = ["get_temp_dir", "mock"]
 def get_temp_dir() -> str:
     """Returns a directory for the files of this process' tests, which is removed at its end.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.test.get_temp_dir() == tf.compat.v1.test.get_temp_dir()
     True
     """

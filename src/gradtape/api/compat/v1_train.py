@@ -28,7 +28,6 @@ __all__ = [
 def get_global_step(graph: Any = None) -> Variable | None:
     """Returns the step counter, if it exists.
 
-    >>> import gradtape as tf
     >>> step = tf.compat.v1.train.get_or_create_global_step()
     >>> tf.compat.v1.train.get_global_step() is step
     True
@@ -40,7 +39,6 @@ def get_global_step(graph: Any = None) -> Variable | None:
 def create_global_step(graph: Any = None) -> Variable:
     """Creates the step counter, which must not exist: see `get_or_create_global_step`.
 
-    >>> import gradtape as tf
     >>> step = tf.compat.v1.train.get_or_create_global_step()
     >>> tf.compat.v1.train.create_global_step()
     Traceback (most recent call last):
@@ -57,7 +55,6 @@ def create_global_step(graph: Any = None) -> Variable:
 def get_or_create_global_step(graph: Any = None) -> Variable:
     """Returns the step counter, and creates it if it does not exist.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.train.get_or_create_global_step().dtype
     tf.int64
     """
@@ -86,7 +83,6 @@ def exponential_decay(
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Multiplies a rate by `decay_rate` every `decay_steps`; returns a function to call in each step.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.train.exponential_decay(0.5, 10, 5, 0.5)())
     0.125
     """
@@ -102,7 +98,6 @@ def natural_exp_decay(
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Multiplies a rate by `exp(-decay_rate)` every `decay_steps`; returns a function to call in each step.
 
-    >>> import gradtape as tf
     >>> round(float(tf.compat.v1.train.natural_exp_decay(0.5, 10, 5, 0.5)()), 4)
     0.1839
     """
@@ -118,7 +113,6 @@ def inverse_time_decay(
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Divides a rate by `1 + decay_rate * step / decay_steps`; returns a function to call in each step.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.train.inverse_time_decay(0.5, 10, 5, 0.5)())
     0.25
     """
@@ -134,7 +128,6 @@ def cosine_decay(
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Decays a rate to the fraction `alpha` along half a cosine; returns a function to call in each step.
 
-    >>> import gradtape as tf
     >>> round(float(tf.compat.v1.train.cosine_decay(0.5, 5, 10)()), 4)
     0.25
     """
@@ -152,7 +145,6 @@ def cosine_decay_restarts(
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Decays a rate along half cosines, each `t_mul` times as long, with `m_mul` times the rate of the one before.
 
-    >>> import gradtape as tf
     >>> round(float(tf.compat.v1.train.cosine_decay_restarts(0.5, 20, 10, m_mul=0.5)()), 4)
     0.125
     """
@@ -182,7 +174,6 @@ def linear_cosine_decay(
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Decays a rate along a line times a cosine of `num_periods` periods; returns a function to call in each step.
 
-    >>> import gradtape as tf
     >>> round(float(tf.compat.v1.train.linear_cosine_decay(1.0, 5, 10)()), 4)
     0.251
     """
@@ -198,7 +189,6 @@ def noisy_linear_cosine_decay(
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Decays a rate as `linear_cosine_decay`, with noise whose variance decreases from step to step.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.train.noisy_linear_cosine_decay(1.0, 10, 10)()) < 10
     True
     """
@@ -222,7 +212,6 @@ def polynomial_decay(
 ) -> Callable[[], Tensor]:  # fmt: skip
     """Decays a rate to `end_learning_rate` along a power of the step; returns a function to call in each step.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.train.polynomial_decay(0.5, 5, 10, 0.0)())
     0.25
     """
@@ -245,7 +234,6 @@ def piecewise_constant(
 ) -> Callable[[], Tensor]:
     """Selects the value of the interval that contains the step; returns a function to call in each step.
 
-    >>> import gradtape as tf
     >>> float(tf.compat.v1.train.piecewise_constant(7, [5, 10], [0.5, 0.25, 0.125])())
     0.25
     """
@@ -275,7 +263,7 @@ piecewise_constant_decay = piecewise_constant
 def NewCheckpointReader(filepattern: Any) -> CheckpointReader:
     """Returns a reader of a checkpoint, by its path; other files and folders are none.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tempfile.mkdtemp() + "/ckpt")
     >>> tf.compat.v1.train.NewCheckpointReader(path).has_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
     True

@@ -45,7 +45,6 @@ class _AnyVariable(type):
 class Variable(metaclass=_AnyVariable):
     """A variable created with TensorFlow 1's parameters: a `tf.Variable`.
 
-    >>> import gradtape as tf
     >>> type(tf.compat.v1.Variable(1.0, collections=[])) is tf.Variable
     True
     """
@@ -157,7 +156,6 @@ _thread = carried(_Scopes())
 def get_variable_scope() -> VariableScope:
     """Returns the innermost scope.
 
-    >>> import gradtape as tf
     >>> with tf.compat.v1.variable_scope("layer"):
     ...     print(tf.compat.v1.get_variable_scope().name)
     layer
@@ -168,7 +166,6 @@ def get_variable_scope() -> VariableScope:
 class name_scope(scopes.name_scope):
     """A name scope with a default name, for functions that have a parameter `name`.
 
-    >>> import gradtape as tf
     >>> with tf.compat.v1.name_scope(None, "pool") as scope:
     ...     print(scope)
     pool/
@@ -187,7 +184,6 @@ class name_scope(scopes.name_scope):
 class variable_scope:
     """Context manager: names of variables start with `name_or_scope`.
 
-    >>> import gradtape as tf
     >>> with tf.compat.v1.variable_scope("layer"):
     ...     print(tf.compat.v1.get_variable("w", [2]).name)
     layer/w:0
@@ -246,7 +242,6 @@ def get_variable(
 ) -> Variable2:  # fmt: skip
     """Creates a variable with a name below the enclosing scopes; in a template, returns its existing one.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.get_variable("w", [2], initializer=tf.compat.v1.zeros_initializer()).numpy().tolist()
     [0.0, 0.0]
     """
@@ -308,7 +303,6 @@ def get_local_variable(
 ) -> Variable2:
     """`get_variable` for a non-trainable variable.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.get_local_variable("count", [], tf.int32).trainable
     False
     """
@@ -321,7 +315,6 @@ def make_template(
 ) -> Template:  # fmt: skip
     """Wraps a function to create its variables in the first call and reuse them later.
 
-    >>> import gradtape as tf
     >>> weight = tf.compat.v1.make_template("layer", lambda: tf.compat.v1.get_variable("w", [2]))
     >>> weight() is weight()
     True
@@ -378,7 +371,6 @@ def keeping(variables: dict[str, Variable2]) -> Iterator[None]:
 def add_to_collection(name: Any, value: Any) -> None:
     """Adds a value to the collection of that name.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.add_to_collection("numbers", 1)
     >>> tf.compat.v1.get_collection("numbers")
     [1]
@@ -389,7 +381,6 @@ def add_to_collection(name: Any, value: Any) -> None:
 def add_to_collections(names: Any, value: Any) -> None:
     """Adds a value to several collections.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.add_to_collections(["even", "prime"], 2)
     >>> tf.compat.v1.get_collection("prime")
     [2]
@@ -401,7 +392,6 @@ def add_to_collections(names: Any, value: Any) -> None:
 def get_collection_ref(key: Any) -> list[Any]:
     """Returns the collection of that name itself.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.get_collection_ref("empty")
     []
     """
@@ -411,7 +401,6 @@ def get_collection_ref(key: Any) -> list[Any]:
 def get_collection(key: Any, scope: str | None = None) -> list[Any]:
     """Returns the contents of the collection of that name.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.get_collection("nothing")
     []
     """
@@ -426,7 +415,6 @@ def _of_a_collection(name: str, key: str) -> Callable[..., list[Any]]:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""What is in the collection `{key}`: an eager program's variables are not put there.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.{name}()
     []
     """
@@ -443,7 +431,6 @@ trainable_variables = _of_a_collection("trainable_variables", GraphKeys.TRAINABL
 def all_variables() -> list[Any]:
     """Alias of `global_variables`.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.all_variables()
     []
     """
@@ -458,7 +445,6 @@ def _nothing_to_do(name: str, parameters: str = "") -> Callable[..., None]:
     function.__module__ = __name__
     function.__doc__ = f"""Nothing to do: an eager variable has its value from the beginning.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.{name}({argument})
     """
     return function
@@ -476,7 +462,6 @@ tables_initializer = _nothing_to_do("tables_initializer", "name='init_all_tables
 def is_variable_initialized(variable: Any) -> Tensor:
     """Returns True: an eager variable always has a value.
 
-    >>> import gradtape as tf
     >>> bool(tf.compat.v1.is_variable_initialized(tf.Variable(1.0)))
     True
     """
@@ -486,6 +471,5 @@ def is_variable_initialized(variable: Any) -> Tensor:
 def no_regularizer(_: Any) -> None:
     """A regularizer that adds no loss and overrides those of enclosing scopes.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.no_regularizer(tf.Variable(1.0))
     """

@@ -125,7 +125,6 @@ def wrap_function(fn: Callable[..., Any], signature: Any, name: str | None = Non
     Args:
       signature: the specs of the arguments.
 
-    >>> import gradtape as tf
     >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([2], tf.float32, name="x"))
     >>> graph_def = double.graph.as_graph_def()
     >>> wrapped = tf.compat.v1.wrap_function(lambda: tf.compat.v1.import_graph_def(graph_def, name=""), [])

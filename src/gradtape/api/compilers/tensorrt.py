@@ -18,7 +18,6 @@ _INSTEAD = (
 class ConversionParams(NamedTuple):
     """Parameters of a conversion.
 
-    >>> import gradtape as tf
     >>> tf.experimental.tensorrt.ConversionParams(precision_mode="FP16").precision_mode
     'FP16'
     """
@@ -34,7 +33,6 @@ class ConversionParams(NamedTuple):
 class Converter:
     """Raises an error: `tf.function(jit_compile=True)` compiles for GPUs.
 
-    >>> import gradtape as tf
     >>> tf.experimental.tensorrt.Converter("folder")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...

@@ -47,7 +47,6 @@ def gradients(
     Raises:
       RuntimeError: in eager execution.
 
-    >>> import gradtape as tf
     >>> f = tf.function(lambda x: tf.gradients(x * x, [x]))
     >>> float(f(tf.constant(3.0))[0])
     6.0
@@ -83,7 +82,6 @@ def hessians(
     Returns:
       A list with a tensor for each of `xs`, of its shape twice.
 
-    >>> import gradtape as tf
     >>> f = tf.function(lambda x: tf.hessians(x[0] * x[0] * x[1], x))
     >>> f(tf.constant([1.0, 2.0]))[0].numpy().tolist()
     [[4.0, 2.0], [2.0, 0.0]]

@@ -49,7 +49,6 @@ def cond(
     Raises:
       TypeError: if a function is missing or not callable, or if the structures or dtypes of the results differ.
 
-    >>> import gradtape as tf
     >>> x = tf.constant(3.0)
     >>> float(tf.cond(x > 2.0, lambda: x * x, lambda: -x))
     9.0
@@ -107,7 +106,6 @@ def case(
     Raises:
       tf.errors.InvalidArgumentError: if no predicate is true and there is no default.
 
-    >>> import gradtape as tf
     >>> x = tf.constant(5.0)
     >>> float(tf.case([(x < 1.0, lambda: x), (x < 9.0, lambda: 2.0 * x)], default=lambda: -x))
     10.0
@@ -190,7 +188,6 @@ def switch_case(
     Raises:
       TypeError: if the index is not an integer.
 
-    >>> import gradtape as tf
     >>> tf.switch_case(tf.constant(1), [lambda: "zero", lambda: "one"])
     'one'
     """
@@ -270,7 +267,6 @@ def while_loop(
       TypeError: if `cond` or `body` is not callable.
       ValueError: if `loop_vars` is empty, or a loop variable of a function changes its shape without an invariant.
 
-    >>> import gradtape as tf
     >>> i, p = tf.while_loop(lambda i, p: i < 5, lambda i, p: (i + 1, p * 2), (tf.constant(0), tf.constant(1)))
     >>> int(p)
     32

@@ -25,7 +25,6 @@ class CriticalSection:
 
     A call of a `tf.function` is atomic with its assignments, so a section needs no lock inside of one.
 
-    >>> import gradtape as tf
     >>> section, total = tf.CriticalSection(), tf.Variable(0.0)
     >>> float(section.execute(lambda: total.assign_add(2.0)))
     2.0
@@ -192,7 +191,6 @@ def nondifferentiable_batch_function(
     Args:
       allowed_batch_sizes: increasing sizes to which a batch is padded, the last one `max_batch_size`.
 
-    >>> import gradtape as tf
     >>> @tf.nondifferentiable_batch_function(1, 4, 1000)
     ... def double(x):
     ...     return x * 2.0

@@ -67,7 +67,6 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
         one of another shape or dtype than its argument.
       TypeError: if the function reads variables and `grad_fn` does not accept `variables`.
 
-    >>> import gradtape as tf
     >>> @tf.custom_gradient
     ... def log1pexp(x):
     ...     e = tf.exp(x)
@@ -93,7 +92,6 @@ def recompute_grad(f: Callable[P, R]) -> Callable[P, R]:
     Returns:
       A function of the same arguments and results.
 
-    >>> import gradtape as tf
     >>> x = tf.constant(3.0)
     >>> with tf.GradientTape() as tape:
     ...     tape.watch(x)
@@ -113,7 +111,6 @@ def grad_pass_through(f: Callable[P, R]) -> Callable[P, R]:
     Returns:
       A function of the same arguments and results.
 
-    >>> import gradtape as tf
     >>> x = tf.constant(1.4)
     >>> with tf.GradientTape() as tape:
     ...     tape.watch(x)
@@ -147,7 +144,6 @@ def stop_gradient(input: ValueLike, name: str | None = None) -> Any:
     Returns:
       A tensor with the same value.
 
-    >>> import gradtape as tf
     >>> x = tf.constant(2.0)
     >>> with tf.GradientTape() as tape:
     ...     tape.watch(x)
@@ -168,7 +164,6 @@ class RegisterGradient:
     gradtape's ops, including those of `tf.raw_ops`, define their own rules (see `gradtape.extend`): the registry exists
     for code that fills it.
 
-    >>> import gradtape as tf
     >>> @tf.RegisterGradient("DoublingOp")
     ... def doubling_gradient(op, grad):
     ...     return 2.0 * grad
@@ -189,7 +184,6 @@ class RegisterGradient:
 def no_gradient(op_type: str) -> None:
     """Registers that an op type has no gradient.
 
-    >>> import gradtape as tf
     >>> tf.no_gradient("CountingOp")
     """
     register_gradient(op_type, None)

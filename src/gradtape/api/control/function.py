@@ -49,7 +49,6 @@ def memory_budget(budget: int | float | str | None) -> Iterator[None]:
     Args:
       budget: bytes, a string such as "2GB", or a fraction of what a run would take.
 
-    >>> import gradtape as tf
     >>> w = tf.Variable(tf.ones([8, 8]))
     >>> @tf.function
     ... def step(x):
@@ -135,7 +134,6 @@ def function(
     Raises:
       TypeError: if `input_signature` is not a tuple or a list; in a call, if the arguments do not match it.
 
-    >>> import gradtape as tf
     >>> @tf.function
     ... def square(x):
     ...     print("tracing")

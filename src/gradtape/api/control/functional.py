@@ -59,7 +59,6 @@ def map_fn(
       TypeError: if `fn` is not callable.
       ValueError: if `elems` has no tensors, or their first axes differ.
 
-    >>> import gradtape as tf
     >>> tf.map_fn(lambda x: x * x, tf.constant([1.0, 2.0])).numpy().tolist()
     [1.0, 4.0]
     """
@@ -251,7 +250,6 @@ def foldl(
     Raises:
       tf.errors.OutOfRangeError: if there are no elements and no initializer.
 
-    >>> import gradtape as tf
     >>> float(tf.foldl(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
     -4.0
     """
@@ -269,7 +267,6 @@ def foldr(
 ) -> Result:
     """`foldl` from the last element to the first.
 
-    >>> import gradtape as tf
     >>> float(tf.foldr(lambda a, x: a - x, tf.constant([1.0, 2.0, 3.0])))
     0.0
     """
@@ -368,7 +365,6 @@ def scan(
     Raises:
       tf.errors.OutOfRangeError: if there are no elements and no initializer.
 
-    >>> import gradtape as tf
     >>> tf.scan(lambda a, x: a + x, tf.constant([1.0, 2.0, 3.0])).numpy().tolist()
     [1.0, 3.0, 6.0]
     """
@@ -421,7 +417,6 @@ def vectorized_map(
     Raises:
       TypeError: if `fn` needs the value of an element and `fallback_to_while_loop` is false.
 
-    >>> import gradtape as tf
     >>> a = tf.constant([[1.0, 2.0], [3.0, 4.0]])
     >>> tf.vectorized_map(lambda row: tf.reduce_sum(row * row), a).numpy().tolist()
     [5.0, 25.0]

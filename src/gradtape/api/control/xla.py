@@ -20,7 +20,6 @@ def compile(computation: Callable[..., Any], inputs: Any = None) -> Any:
 
     It is compiled in every call; a `tf.function(jit_compile=True)` is compiled once.
 
-    >>> import gradtape as tf
     >>> tf.xla.experimental.compile(lambda x: x + 1.0, [2.0])
     [<tf.Tensor: shape=(), dtype=float32, numpy=3.0>]
     """
@@ -43,7 +42,6 @@ def compile(computation: Callable[..., Any], inputs: Any = None) -> Any:
 def jit_scope(compile_ops: Any = True, separate_compiled_gradients: bool = False) -> Iterator[None]:
     """In TensorFlow, a hint to compile the ops of the block together; in gradtape it has no effect.
 
-    >>> import gradtape as tf
     >>> @tf.function
     ... def f(x):
     ...     with tf.xla.experimental.jit_scope():

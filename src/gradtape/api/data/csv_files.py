@@ -56,7 +56,7 @@ def CsvDataset(
       select_cols: the indices of the columns to read, in order; all by default.
       exclude_cols: the indices of the columns to skip, as an alternative.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "two.csv")
     >>> tf.io.write_file(path, "1,a\\n,b\\n")
     >>> [(number.numpy(), word.numpy()) for number, word in tf.data.experimental.CsvDataset(path, [7.0, tf.string])]
@@ -169,7 +169,7 @@ def make_csv_dataset(
       num_rows_for_inference: the number of lines for inferring dtypes; None for all.
       ignore_errors: whether to skip invalid lines.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "two.csv")
     >>> tf.io.write_file(path, "age,name,height\\n1,a,0.5\\n2,b,1.5\\n")
     >>> data = tf.data.experimental.make_csv_dataset(path, 2, label_name="height", num_epochs=1, shuffle=False)

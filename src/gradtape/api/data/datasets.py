@@ -67,7 +67,7 @@ def TextLineDataset(
       buffer_size: ignored; accepted for compatibility with TensorFlow.
       num_parallel_reads: the number of files to interleave, line by line; by default files are read in sequence.
 
-    >>> import gradtape as tf, tempfile, pathlib
+    >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "lines.txt"
     >>> _ = path.write_text("first\\nsecond\\n")
     >>> list(tf.data.TextLineDataset(str(path)).as_numpy_iterator())

@@ -23,7 +23,6 @@ Transformation = Callable[[Dataset], Dataset]
 def RandomDataset(seed: Any = None, rerandomize_each_iteration: Any = None, name: str | None = None) -> Dataset:
     """An infinite dataset of random numbers: `Dataset.random`.
 
-    >>> import gradtape as tf
     >>> len(list(tf.data.experimental.RandomDataset(1).take(2)))
     2
     """
@@ -33,7 +32,6 @@ def RandomDataset(seed: Any = None, rerandomize_each_iteration: Any = None, name
 def from_list(elements: Any, name: str | None = None) -> Dataset:
     """Creates a dataset from the elements of a list, which may be nested structures.
 
-    >>> import gradtape as tf
     >>> [int(x["a"]) for x in tf.data.experimental.from_list([{"a": 1}, {"a": 2}])]
     [1, 2]
     """
@@ -60,7 +58,6 @@ def at(dataset: Dataset, index: SupportsInt) -> Any:
     Supported for transformations that compute an element from few others (`map`, `batch`, `shuffle`, `zip`, `take` and
     similar ones); raises `UnimplementedError` for the rest.
 
-    >>> import gradtape as tf
     >>> int(tf.data.experimental.at(tf.data.Dataset.range(5), 3))
     3
     """
@@ -73,7 +70,6 @@ def group_by_window(
 ) -> Transformation:  # fmt: skip
     """`Dataset.group_by_window`, for `apply`.
 
-    >>> import gradtape as tf
     >>> by_parity = tf.data.experimental.group_by_window(lambda x: x % 2, lambda key, data: data.batch(2), 2)
     >>> [x.numpy().tolist() for x in tf.data.Dataset.range(4).apply(by_parity)]
     [[0, 2], [1, 3]]
@@ -88,7 +84,6 @@ def bucket_by_sequence_length(
 ) -> Transformation:  # fmt: skip
     """`Dataset.bucket_by_sequence_length`, for `apply`.
 
-    >>> import gradtape as tf
     >>> data = tf.data.Dataset.range(1, 4).map(lambda n: tf.ones([n]))
     >>> short = tf.data.experimental.bucket_by_sequence_length(lambda x: tf.size(x), [3], [2, 2])
     >>> [x.shape.as_list() for x in data.apply(short)]
@@ -106,7 +101,6 @@ def map_and_batch(
 ) -> Transformation:  # fmt: skip
     """`map`, then `batch`, for `apply`.
 
-    >>> import gradtape as tf
     >>> squares = tf.data.experimental.map_and_batch(lambda x: x * x, 2)
     >>> [x.numpy().tolist() for x in tf.data.Dataset.range(3).apply(squares)]
     [[0, 1], [4]]
@@ -124,7 +118,6 @@ def parallel_interleave(
 ) -> Transformation:  # fmt: skip
     """`Dataset.interleave`, for `apply`: always in order, even if `sloppy` is set.
 
-    >>> import gradtape as tf
     >>> twice = tf.data.experimental.parallel_interleave(lambda x: tf.data.Dataset.from_tensors(x).repeat(2), 2)
     >>> [int(x) for x in tf.data.Dataset.range(2).apply(twice)]
     [0, 1, 0, 1]
@@ -137,7 +130,6 @@ def rejection_resample(
 ) -> Transformation:
     """`Dataset.rejection_resample`, for `apply`.
 
-    >>> import gradtape as tf
     >>> odd = tf.data.experimental.rejection_resample(lambda x: tf.cast(x % 2, tf.int32), [0.0, 1.0], [0.5, 0.5])
     >>> [int(x) for kind, x in tf.data.Dataset.range(5).apply(odd)]
     [1, 3]
@@ -150,7 +142,6 @@ def shuffle_and_repeat(
 ) -> Transformation:
     """`shuffle`, then `repeat`, for `apply`.
 
-    >>> import gradtape as tf
     >>> mixed = tf.data.experimental.shuffle_and_repeat(3, count=2, seed=1)
     >>> sorted(int(x) for x in tf.data.Dataset.range(3).apply(mixed))
     [0, 0, 1, 1, 2, 2]
@@ -161,7 +152,6 @@ def shuffle_and_repeat(
 def prefetch_to_device(device: Any, buffer_size: TensorLike | None = None) -> Transformation:
     """Returns a transformation for `apply` that moves the elements to a device, some of them ahead of time.
 
-    >>> import gradtape as tf
     >>> [int(x) for x in tf.data.Dataset.range(2).apply(tf.data.experimental.prefetch_to_device("/cpu:0"))]
     [0, 1]
     """
@@ -171,7 +161,6 @@ def prefetch_to_device(device: Any, buffer_size: TensorLike | None = None) -> Tr
 def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transformation:
     """Returns a transformation for `apply` that moves the elements to a device.
 
-    >>> import gradtape as tf
     >>> [int(x) for x in tf.data.Dataset.range(2).apply(tf.data.experimental.copy_to_device("/cpu:0"))]
     [0, 1]
     """
@@ -187,7 +176,6 @@ def copy_to_device(target_device: Any, source_device: Any = "/cpu:0") -> Transfo
 class Reducer:
     """The reduction of a group of elements: initial state, state update and final result.
 
-    >>> import gradtape as tf
     >>> add = tf.data.experimental.Reducer(lambda key: 0, lambda total, x: total + x, lambda total: total)
     >>> add.reduce_func(1, 2)
     3
@@ -217,7 +205,6 @@ class Reducer:
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transformation:
     """Returns a transformation for `apply` that reduces the elements of each key to one, in order of the keys.
 
-    >>> import gradtape as tf
     >>> zero = tf.constant(0, tf.int64)
     >>> add = tf.data.experimental.Reducer(lambda key: zero, lambda total, x: total + x, lambda total: total)
     >>> by_parity = tf.data.experimental.group_by_reducer(lambda x: x % 2, add)
@@ -247,6 +234,5 @@ def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Transfor
 def enable_debug_mode() -> None:
     """Does nothing: functions of datasets already run eagerly, one element at a time, so that a debugger can step in.
 
-    >>> import gradtape as tf
     >>> tf.data.experimental.enable_debug_mode()
     """

@@ -48,7 +48,7 @@ def SqlDataset(driver_name: StringLike, data_source_name: StringLike, query: Str
       data_source_name: the file of the database.
       output_types: the dtypes of the columns; values are converted as SQLite does, and NULL becomes 0 or "".
 
-    >>> import gradtape as tf, contextlib, sqlite3, tempfile, os
+    >>> import contextlib, sqlite3, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "people.db")
     >>> with contextlib.closing(sqlite3.connect(path)) as database, database:
     ...     _ = database.execute("CREATE TABLE people (name TEXT, age INTEGER)")
@@ -109,7 +109,7 @@ def _column(value: Any, kind: DType) -> Tensor:
 class TFRecordWriter:
     """Writes a dataset of strings to a TFRecord file.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "words.tfrecord")
     >>> tf.data.experimental.TFRecordWriter(path).write(tf.data.Dataset.from_tensors("word"))
     >>> list(tf.data.TFRecordDataset(path).as_numpy_iterator())
@@ -138,7 +138,6 @@ class TFRecordWriter:
 def pad_to_cardinality(cardinality: int, mask_key: str = "valid") -> Callable[[Dataset], Dataset]:
     """For `apply`: appends zeros up to `cardinality` elements; `mask_key` of an element says whether it is one of old.
 
-    >>> import gradtape as tf
     >>> data = tf.data.Dataset.from_tensor_slices({"x": [5, 6]})
     >>> [(int(e["x"]), bool(e["valid"])) for e in data.apply(tf.data.experimental.pad_to_cardinality(3))]
     [(5, True), (6, True), (0, False)]
@@ -167,7 +166,6 @@ def parse_example_dataset(
 ) -> Callable[[Dataset], Dataset]:
     """For `apply`: parses batches of serialized `Example`s, as `tf.io.parse_example` does.
 
-    >>> import gradtape as tf
     >>> feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[3]))
     >>> example = tf.train.Example(features=tf.train.Features(feature={"x": feature})).SerializeToString()
     >>> parse = tf.data.experimental.parse_example_dataset({"x": tf.io.FixedLenFeature([], tf.int64)})
@@ -216,7 +214,7 @@ def make_batched_features_dataset(
       label_key: the feature that is the label.
       num_epochs: the number of passes; without it the dataset is infinite, and its batches are full.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "data.tfrecord")
     >>> with tf.io.TFRecordWriter(path) as writer:
     ...     for n in (3, 4):
@@ -252,7 +250,6 @@ def make_batched_features_dataset(
 def to_variant(dataset: Dataset) -> Tensor:
     """Returns a scalar tensor of the dtype `tf.variant` that contains a dataset.
 
-    >>> import gradtape as tf
     >>> tf.data.experimental.to_variant(tf.data.Dataset.range(3)).dtype
     tf.variant
     """
@@ -264,7 +261,6 @@ def to_variant(dataset: Dataset) -> Tensor:
 def from_variant(variant: Tensor, structure: Any) -> Dataset:
     """Returns the dataset that a tensor of `to_variant` contains; `structure` is its `element_spec`.
 
-    >>> import gradtape as tf
     >>> variant = tf.data.experimental.to_variant(tf.data.Dataset.range(2))
     >>> [int(x) for x in tf.data.experimental.from_variant(variant, tf.TensorSpec([], tf.int64))]
     [0, 1]

@@ -43,7 +43,6 @@ __all__ = [
 def Counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = dtypes.int64) -> Dataset:
     """An infinite dataset of numbers: `Dataset.counter`.
 
-    >>> import gradtape as tf
     >>> list(tf.data.experimental.Counter().take(2).as_numpy_iterator())
     [np.int64(0), np.int64(1)]
     """
@@ -55,7 +54,6 @@ def dense_to_ragged_batch(
 ) -> Callable[[Dataset], Dataset]:
     """A function for `Dataset.apply`: `Dataset.ragged_batch`.
 
-    >>> import gradtape as tf
     >>> data = tf.data.Dataset.range(3).map(tf.range).apply(tf.data.experimental.dense_to_ragged_batch(3))
     >>> [x.to_list() for x in data]
     [[[], [0], [0, 1]]]
@@ -66,7 +64,6 @@ def dense_to_ragged_batch(
 def choose_from_datasets(datasets: Any, choice_dataset: Dataset, stop_on_empty_dataset: bool = False) -> Dataset:
     """Takes elements from the datasets selected by `choice_dataset`: `Dataset.choose_from_datasets`.
 
-    >>> import gradtape as tf
     >>> data = [tf.data.Dataset.from_tensors(3), tf.data.Dataset.from_tensors(4)]
     >>> chosen = tf.data.experimental.choose_from_datasets(data, tf.data.Dataset.from_tensors(tf.constant(1, tf.int64)))
     >>> [int(x) for x in chosen]
@@ -80,7 +77,6 @@ def sample_from_datasets(
 ) -> Dataset:
     """Takes elements from randomly selected datasets: `Dataset.sample_from_datasets`.
 
-    >>> import gradtape as tf
     >>> data = [tf.data.Dataset.range(2), tf.data.Dataset.range(2)]
     >>> sorted(int(x) for x in tf.data.experimental.sample_from_datasets(data))
     [0, 0, 1, 1]
@@ -91,7 +87,6 @@ def sample_from_datasets(
 def cardinality(dataset: Dataset) -> Tensor:
     """Returns the number of elements: `dataset.cardinality()`.
 
-    >>> import gradtape as tf
     >>> int(tf.data.experimental.cardinality(tf.data.Dataset.range(4)))
     4
     """
@@ -101,7 +96,6 @@ def cardinality(dataset: Dataset) -> Tensor:
 def assert_cardinality(expected_cardinality: int) -> Callable[[Dataset], Dataset]:
     """For `apply`: declares the number of elements, which is checked at the end of a pass.
 
-    >>> import gradtape as tf
     >>> data = tf.data.Dataset.range(6).filter(lambda x: x < 3)
     >>> len(data.apply(tf.data.experimental.assert_cardinality(3)))
     3
@@ -158,7 +152,6 @@ def _elements(count: int) -> str:
 def get_single_element(dataset: Dataset) -> Any:
     """Returns the only element of a dataset.
 
-    >>> import gradtape as tf
     >>> int(tf.data.experimental.get_single_element(tf.data.Dataset.from_tensors(3)))
     3
     """
@@ -168,7 +161,6 @@ def get_single_element(dataset: Dataset) -> Any:
 def get_next_as_optional(iterator: Any) -> Optional:
     """Returns the next element of an iterator as an optional value.
 
-    >>> import gradtape as tf
     >>> iterator = iter(tf.data.Dataset.range(1))
     >>> bool(tf.data.experimental.get_next_as_optional(iterator).has_value())
     True
@@ -179,7 +171,6 @@ def get_next_as_optional(iterator: Any) -> Optional:
 def get_structure(dataset_or_iterator: Any) -> Any:
     """Returns the specs of an element.
 
-    >>> import gradtape as tf
     >>> tf.data.experimental.get_structure(tf.data.Dataset.range(1))
     TensorSpec(shape=(), dtype=tf.int64, name=None)
     """
@@ -189,7 +180,6 @@ def get_structure(dataset_or_iterator: Any) -> Any:
 def ignore_errors(log_warning: bool = False) -> Callable[[Dataset], Dataset]:
     """For `apply`: `dataset.ignore_errors(log_warning)`.
 
-    >>> import gradtape as tf
     >>> data = tf.data.Dataset.from_tensor_slices([1.0, 0.0]).map(lambda x: tf.debugging.check_numerics(1.0 / x, ""))
     >>> [float(x) for x in data.apply(tf.data.experimental.ignore_errors())]
     [1.0]
@@ -200,7 +190,6 @@ def ignore_errors(log_warning: bool = False) -> Callable[[Dataset], Dataset]:
 def dense_to_sparse_batch(batch_size: TensorLike, row_shape: ShapeLike) -> Callable[[Dataset], Dataset]:
     """For `apply`: `dataset.sparse_batch(batch_size, row_shape)`.
 
-    >>> import gradtape as tf
     >>> data = tf.data.Dataset.range(1, 3).map(tf.range).apply(tf.data.experimental.dense_to_sparse_batch(2, [4]))
     >>> [x.dense_shape.numpy().tolist() for x in data]
     [[2, 4]]
@@ -213,7 +202,7 @@ def save(
 ) -> None:
     """Writes a dataset to a folder: `dataset.save`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> tf.data.experimental.save(tf.data.Dataset.range(2), folder)
     >>> len(tf.data.experimental.load(folder))
@@ -225,7 +214,7 @@ def save(
 def load(path: Any, element_spec: Any = None, compression: Any = None, reader_func: Any = None) -> Dataset:
     """Loads the dataset in a folder: `Dataset.load`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> tf.data.Dataset.from_tensors("text").save(folder)
     >>> list(tf.data.experimental.load(folder).as_numpy_iterator())
@@ -239,7 +228,7 @@ def snapshot(
 ) -> Callable[[Dataset], Dataset]:
     """For `apply`: `dataset.snapshot(path)`.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> data = tf.data.Dataset.range(2).apply(tf.data.experimental.snapshot(tempfile.mkdtemp()))
     >>> [int(x) for x in data]
     [0, 1]
@@ -250,7 +239,6 @@ def snapshot(
 def enumerate_dataset(start: int = 0) -> Callable[[Dataset], Dataset]:
     """For `apply`: `dataset.enumerate(start)`.
 
-    >>> import gradtape as tf
     >>> data = tf.data.Dataset.range(5, 7).apply(tf.data.experimental.enumerate_dataset())
     >>> [(int(i), int(x)) for i, x in data]
     [(0, 5), (1, 6)]
@@ -261,7 +249,6 @@ def enumerate_dataset(start: int = 0) -> Callable[[Dataset], Dataset]:
 def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
     """For `apply`: `dataset.scan(initial_state, scan_func)`.
 
-    >>> import gradtape as tf
     >>> zero = tf.constant(0, tf.int64)
     >>> data = tf.data.Dataset.range(3).apply(tf.data.experimental.scan(zero, lambda s, x: (s + x, s + x)))
     >>> [int(x) for x in data]
@@ -273,7 +260,6 @@ def scan(initial_state: Any, scan_func: Callable[..., Any]) -> Callable[[Dataset
 def take_while(predicate: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
     """For `apply`: `dataset.take_while(predicate)`.
 
-    >>> import gradtape as tf
     >>> [int(x) for x in tf.data.Dataset.range(5).apply(tf.data.experimental.take_while(lambda x: x < 2))]
     [0, 1]
     """
@@ -283,7 +269,6 @@ def take_while(predicate: Callable[..., Any]) -> Callable[[Dataset], Dataset]:
 def unbatch() -> Callable[[Dataset], Dataset]:
     """For `apply`: `dataset.unbatch()`.
 
-    >>> import gradtape as tf
     >>> [int(x) for x in tf.data.Dataset.range(3).batch(2).apply(tf.data.experimental.unbatch())]
     [0, 1, 2]
     """
@@ -293,7 +278,6 @@ def unbatch() -> Callable[[Dataset], Dataset]:
 def unique() -> Callable[[Dataset], Dataset]:
     """For `apply`: `dataset.unique()`.
 
-    >>> import gradtape as tf
     >>> [int(x) for x in tf.data.Dataset.from_tensor_slices([3, 3, 4]).apply(tf.data.experimental.unique())]
     [3, 4]
     """

@@ -37,7 +37,7 @@ def TFRecordDataset(
       compression_type: "GZIP", "ZLIB" or none.
       num_parallel_reads: the number of files to interleave, record by record; by default files are read in sequence.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "two.tfrecord")
     >>> with tf.io.TFRecordWriter(path) as writer:
     ...     writer.write(b"first")
@@ -61,7 +61,7 @@ def FixedLengthRecordDataset(
 ) -> Dataset[Tensor]:
     """The records of files with `record_bytes` bytes per record, as strings.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "pairs")
     >>> tf.io.write_file(path, "#aabb")
     >>> list(tf.data.FixedLengthRecordDataset(path, 2, header_bytes=1).as_numpy_iterator())

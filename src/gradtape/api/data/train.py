@@ -50,7 +50,7 @@ class CheckpointOptions:
     A checkpoint is written when `write` or `save` returns, also with `enable_async`. `experimental_skip_slot_variables`
     has no effect, which is logged.
 
-    >>> import gradtape as tf, os, tempfile
+    >>> import os, tempfile
     >>> options = tf.train.CheckpointOptions(experimental_write_callbacks=[lambda path: print(os.path.basename(path))])
     >>> _ = tf.train.Checkpoint(v=tf.Variable(1.0)).save(tempfile.mkdtemp() + "/ckpt", options)
     ckpt-1
@@ -85,7 +85,7 @@ class CheckpointOptions:
 def latest_checkpoint(checkpoint_dir: PathLike, latest_filename: str | None = None) -> str | None:
     """Returns the path of the latest checkpoint in a folder, or None.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> tf.train.latest_checkpoint(folder) is None
     True
@@ -109,7 +109,7 @@ def checkpoints_iterator(
       timeout: seconds to wait for the next one; None waits forever. After that the iteration ends, unless
         `timeout_fn()` is false.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(folder + "/ckpt")
     >>> list(tf.train.checkpoints_iterator(folder, timeout=0)) == [path]
@@ -134,7 +134,7 @@ def checkpoints_iterator(
 def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None = None) -> CheckpointState | None:
     """Returns the contents of a folder's `checkpoint` file, or None if there is none.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(folder + "/ckpt")
     >>> tf.train.get_checkpoint_state(folder).model_checkpoint_path == path
@@ -177,7 +177,7 @@ class CheckpointReader:
 def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
     """Returns a reader of a checkpoint, or of the latest one in a folder.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write(tempfile.mkdtemp() + "/ckpt")
     >>> tf.train.load_checkpoint(path).get_tensor("v/.ATTRIBUTES/VARIABLE_VALUE")
     array([1., 2.], dtype=float32)
@@ -194,7 +194,7 @@ def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
 def load_variable(ckpt_dir_or_file: PathLike, name: str) -> np.ndarray[Any, Any]:
     """Returns one value of a checkpoint as a NumPy array.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tempfile.mkdtemp() + "/ckpt")
     >>> tf.train.load_variable(path, "v/.ATTRIBUTES/VARIABLE_VALUE")
     np.float32(1.0)
@@ -205,7 +205,7 @@ def load_variable(ckpt_dir_or_file: PathLike, name: str) -> np.ndarray[Any, Any]
 def list_variables(ckpt_dir_or_file: PathLike) -> list[tuple[str, list[int]]]:
     """Returns the keys and shapes of the values of a checkpoint.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> path = tf.train.Checkpoint(layers=[tf.Variable([1.0, 2.0])]).write(tempfile.mkdtemp() + "/ckpt")
     >>> tf.train.list_variables(path)
     [('layers/0/.ATTRIBUTES/VARIABLE_VALUE', [2])]

@@ -18,7 +18,6 @@ __all__ = ["CheckpointView", "TrackableView"]
 class TrackableView(Unpicklable):
     """The objects below an object that a checkpoint of it would contain.
 
-    >>> import gradtape as tf
     >>> root = tf.train.Checkpoint(weight=tf.Variable(1.0))
     >>> "weight" in tf.train.TrackableView(root).children(root)
     True
@@ -55,7 +54,7 @@ class TrackableView(Unpicklable):
 class CheckpointView:
     """The objects in a checkpoint, by node number: 0 is the root.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> root = tf.train.Checkpoint(weight=tf.Variable(1.0))
     >>> view = tf.train.CheckpointView(root.write(f"{tempfile.mkdtemp()}/model"))
     >>> view.children(0)["weight"]

@@ -83,7 +83,6 @@ def record_cell(
       sources: the expressions to differentiate by. Defaults to the variables and watched tensors that the cell reads.
       file: the file name under which Python knows the program.
 
-    >>> import gradtape as tf
     >>> names = {"tf": tf, "w": tf.Variable(3.0), "b": tf.Variable(1.0)}
     >>> found = record_cell("loss = w**2 + tf.stop_gradient(b)", names)
     >>> [(g.reason.source, g.norm) for g in found.gradients]

@@ -37,7 +37,6 @@ def Assert(
 ) -> None:
     """Raises InvalidArgumentError, showing `data`, unless `condition` is true.
 
-    >>> import gradtape as tf
     >>> tf.debugging.Assert(tf.constant(True), [tf.constant([1.0])])
     """
     if not isinstance(data, list | tuple):
@@ -93,7 +92,6 @@ def assert_equal(
 ) -> None:
     """Raises InvalidArgumentError unless `x == y` for all elements.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_equal(tf.constant([1, 2]), [1, 2])
     """
     _compare("==", ops.equal, x, y, message, summarize)
@@ -104,7 +102,6 @@ def assert_none_equal(
 ) -> None:
     """Raises InvalidArgumentError unless `x != y` for all elements.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_none_equal(tf.constant([1, 2]), [2, 1])
     """
     _compare("!=", ops.not_equal, x, y, message, summarize)
@@ -115,7 +112,6 @@ def assert_greater(
 ) -> None:
     """Raises InvalidArgumentError unless `x > y` for all elements.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_greater(tf.constant([2, 3]), 1)
     """
     _compare(">", ops.greater, x, y, message, summarize)
@@ -126,7 +122,6 @@ def assert_greater_equal(
 ) -> None:
     """Raises InvalidArgumentError unless `x >= y` for all elements.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_greater_equal(tf.constant([1, 3]), 1)
     """
     _compare(">=", ops.greater_equal, x, y, message, summarize)
@@ -137,7 +132,6 @@ def assert_less(
 ) -> None:
     """Raises InvalidArgumentError unless `x < y` for all elements.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_less(tf.constant([0, 1]), 2)
     """
     _compare("<", ops.less, x, y, message, summarize)
@@ -148,7 +142,6 @@ def assert_less_equal(
 ) -> None:
     """Raises InvalidArgumentError unless `x <= y` for all elements.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_less_equal(tf.constant([0, 2]), 2)
     """
     _compare("<=", ops.less_equal, x, y, message, summarize)
@@ -168,7 +161,6 @@ def assert_near(
     Args:
       rtol: ten times the machine epsilon by default; `atol` likewise.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_near(tf.constant(1.0), 1.0000001)
     """
     x, y = _tensors(x, y)
@@ -213,7 +205,6 @@ def assert_negative(
 ) -> None:
     """Raises InvalidArgumentError unless `x < 0` for all elements.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_negative(tf.constant([-1.0, -2.0]))
     """
     _sign("<", ops.less, x, message, summarize)
@@ -224,7 +215,6 @@ def assert_non_negative(
 ) -> None:
     """Raises InvalidArgumentError unless `x >= 0` for all elements.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_non_negative(tf.constant([0.0, 2.0]))
     """
     _sign(">=", ops.greater_equal, x, message, summarize)
@@ -235,7 +225,6 @@ def assert_non_positive(
 ) -> None:
     """Raises InvalidArgumentError unless `x <= 0` for all elements.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_non_positive(tf.constant([0.0, -2.0]))
     """
     _sign("<=", ops.less_equal, x, message, summarize)
@@ -246,7 +235,6 @@ def assert_positive(
 ) -> None:
     """Raises InvalidArgumentError unless `x > 0` for all elements.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_positive(tf.constant([1.0, 2.0]))
     """
     _sign(">", ops.greater, x, message, summarize)
@@ -255,7 +243,6 @@ def assert_positive(
 def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raises TypeError unless `x` has an integer dtype.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_integer(tf.constant(1))
     """
     x = to_tensor(x)
@@ -266,7 +253,6 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
 def assert_type(tensor: ValueLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None) -> None:
     """Raises TypeError unless `tensor` has the dtype `tf_type`.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_type(tf.constant(1.0), tf.float32)
     """
     wanted = as_dtype(tf_type)
@@ -278,7 +264,6 @@ def assert_type(tensor: ValueLike, tf_type: DTypeLike, message: str | None = Non
 def assert_proper_iterable(values: object) -> None:
     """Raises TypeError unless `values` is a collection, as opposed to a tensor, an array or a string.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_proper_iterable([1, 2])
     """
     if isinstance(values, Tensor | SparseTensor | np.ndarray | str | bytes):
@@ -290,7 +275,6 @@ def assert_proper_iterable(values: object) -> None:
 def assert_same_float_dtype(tensors: Sequence[Tensor] | None = None, dtype: DTypeLike | None = None) -> DType:
     """Returns the common floating dtype of `tensors`, which must be `dtype` if given; raises ValueError if they differ.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant(2.0)])
     tf.float32
     """
@@ -313,7 +297,6 @@ def assert_same_float_dtype(tensors: Sequence[Tensor] | None = None, dtype: DTyp
 def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Returns `x` if it has no infinities or NaNs; raises InvalidArgumentError otherwise.
 
-    >>> import gradtape as tf
     >>> float(tf.debugging.assert_all_finite(tf.constant(1.0), "the loss"))
     1.0
     """
@@ -323,7 +306,6 @@ def assert_all_finite(x: TensorLike, message: str, name: str | None = None) -> T
 def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """Returns `tensor` if it and its gradient have no infinities or NaNs; raises InvalidArgumentError otherwise.
 
-    >>> import gradtape as tf
     >>> tf.debugging.check_numerics(tf.math.log(tf.constant(0.0)), "the log")
     Traceback (most recent call last):
     gradtape.errors.InvalidArgumentError: the log : Tensor had Inf values [Op:CheckNumerics]
@@ -334,7 +316,6 @@ def check_numerics(tensor: TensorLike, message: str, name: str | None = None) ->
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
     """Makes every op and every gradient with infinities or NaNs raise InvalidArgumentError.
 
-    >>> import gradtape as tf
     >>> tf.debugging.enable_check_numerics()
     >>> try:
     ...     tf.constant(1.0) / tf.constant(0.0)
@@ -352,7 +333,6 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
 def disable_check_numerics() -> None:
     """Disables the checks of `enable_check_numerics`.
 
-    >>> import gradtape as tf
     >>> tf.debugging.disable_check_numerics()
     """
     from ...inspect.checks import finite
@@ -363,7 +343,6 @@ def disable_check_numerics() -> None:
 def is_numeric_tensor(tensor: object) -> bool:
     """Returns whether `tensor` is a numeric tensor.
 
-    >>> import gradtape as tf
     >>> tf.debugging.is_numeric_tensor(tf.constant(1.0)), tf.debugging.is_numeric_tensor(1.0)
     (True, False)
     """
@@ -373,7 +352,6 @@ def is_numeric_tensor(tensor: object) -> bool:
 def enable_traceback_filtering() -> None:
     """Leaves the frames of gradtape out of tracebacks: they show the user's lines. This is the default.
 
-    >>> import gradtape as tf
     >>> tf.debugging.enable_traceback_filtering()
     """
     filtering.enabled = True
@@ -382,7 +360,6 @@ def enable_traceback_filtering() -> None:
 def disable_traceback_filtering() -> None:
     """Shows the frames of gradtape in tracebacks, for those who look for an error in gradtape itself.
 
-    >>> import gradtape as tf
     >>> tf.debugging.disable_traceback_filtering()
     >>> tf.debugging.enable_traceback_filtering()
     """
@@ -392,7 +369,6 @@ def disable_traceback_filtering() -> None:
 def is_traceback_filtering_enabled() -> bool:
     """Returns the setting of `enable_traceback_filtering` and `disable_traceback_filtering`.
 
-    >>> import gradtape as tf
     >>> tf.debugging.enable_traceback_filtering()
     >>> tf.debugging.is_traceback_filtering_enabled()
     True
@@ -403,7 +379,6 @@ def is_traceback_filtering_enabled() -> bool:
 def get_log_device_placement() -> bool:
     """Returns the setting of `set_log_device_placement`.
 
-    >>> import gradtape as tf
     >>> tf.debugging.get_log_device_placement()
     False
     """
@@ -413,7 +388,6 @@ def get_log_device_placement() -> bool:
 def set_log_device_placement(enabled: bool) -> None:
     """Sets whether each eager op is logged with its device to `tf.get_logger()`, at level INFO.
 
-    >>> import gradtape as tf
     >>> tf.debugging.set_log_device_placement(False)
     """
     placement.log_placements(bool(enabled))

@@ -136,7 +136,7 @@ def load_tape(path: str | os.PathLike[str], max_rounds: int = MAX_ROUNDS) -> Loa
       tf.errors.ResourceExhaustedError: if a loop takes more than `max_rounds` iterations, or a value needs more than
         half of the memory.
 
-    >>> import gradtape as tf, os, tempfile
+    >>> import os, tempfile
     >>> v = tf.Variable([1.0, 2.0], name="v")
     >>> with tf.GradientTape(trace=True) as tape:
     ...     y = tf.reduce_sum(v * v)

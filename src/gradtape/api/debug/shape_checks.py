@@ -43,7 +43,6 @@ def _check_rank(x: Any, holds: bool, wanted: str, message: Any) -> None:
 def assert_rank(x: ValueLike, rank: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raises ValueError unless `x` has `rank` dimensions.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_rank(tf.constant([1.0]), 1)
     """
     value, n = with_shape(x), _rank(rank)
@@ -53,7 +52,6 @@ def assert_rank(x: ValueLike, rank: TensorLike, message: str | None = None, name
 def assert_rank_at_least(x: ValueLike, rank: TensorLike, message: str | None = None, name: str | None = None) -> None:
     """Raises ValueError unless `x` has at least `rank` dimensions.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_rank_at_least(tf.constant([[1.0]]), 1)
     """
     value, n = with_shape(x), _rank(rank)
@@ -65,7 +63,6 @@ def assert_rank_in(
 ) -> None:
     """Raises ValueError unless the rank of `x` is one of `ranks`.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_rank_in(tf.constant([1.0]), (1, 2))
     """
     value, allowed = with_shape(x), tuple(_rank(rank) for rank in ranks)
@@ -75,7 +72,6 @@ def assert_rank_in(
 def assert_scalar(tensor: ValueLike, message: str | None = None, name: str | None = None) -> None:
     """Raises ValueError unless `tensor` is a scalar.
 
-    >>> import gradtape as tf
     >>> tf.debugging.assert_scalar(tf.constant(1.0))
     """
     x = to_tensor(tensor)
@@ -94,7 +90,6 @@ def assert_shapes(
         same everywhere, or None or "." for any size; a leading `...` or "*" matches any number of dimensions. The shape
         None matches any shape; `()` and `(1,)` are equivalent.
 
-    >>> import gradtape as tf
     >>> x, w = tf.ones([5, 3]), tf.ones([3, 2])
     >>> tf.debugging.assert_shapes([(x, ("N", "D")), (w, ("D", "K"))])
     """

@@ -20,7 +20,7 @@ def save(manager: Any, *args: Any, shards: bool = False, **kwargs: Any) -> Any:
     Args:
       shards: each rank writes a part of the variables to its own file, for large models on a shared disk.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1.0)), tempfile.mkdtemp(), 2)
     >>> tf.distribute.save(manager).endswith("ckpt-1")
     True

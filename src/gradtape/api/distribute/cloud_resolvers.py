@@ -42,7 +42,6 @@ class _CloudResolver(ClusterResolver):
 class KubernetesClusterResolver(_CloudResolver):
     """The running pods with given labels are the workers. Set `task_type` and `task_id` for a strategy.
 
-    >>> import gradtape as tf
     >>> from types import SimpleNamespace as Some
     >>> pod = Some(metadata=Some(name="a"), status=Some(phase="Running", host_ip="10.0.0.1"))
     >>> client = Some(list_pod_for_all_namespaces=lambda label_selector: Some(items=[pod]))
@@ -112,7 +111,6 @@ def _kubernetes() -> Any:
 class GCEClusterResolver(_CloudResolver):
     """The instances of an instance group of Google Compute Engine are the workers.
 
-    >>> import gradtape as tf
     >>> resolver = tf.distribute.cluster_resolver.GCEClusterResolver("project", "zone", "group", 8470, service=object())
     >>> resolver.task_type, resolver.task_id
     ('worker', 0)

@@ -23,7 +23,6 @@ __all__ = [
 class ClusterResolver:
     """The base class of cluster resolvers, also for user-defined ones.
 
-    >>> import gradtape as tf
     >>> class Fixed(tf.distribute.cluster_resolver.ClusterResolver):
     ...     def cluster_spec(self):
     ...         return tf.train.ClusterSpec({"worker": ["a:1", "b:1"]})
@@ -75,7 +74,6 @@ class ClusterResolver:
 class SimpleClusterResolver(ClusterResolver):
     """A resolver with the values given by the program.
 
-    >>> import gradtape as tf
     >>> spec = tf.train.ClusterSpec({"worker": ["a:1", "b:1"]})
     >>> resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(spec, task_type="worker", task_id=1)
     >>> resolver.master(resolver.task_type, resolver.task_id)
@@ -126,7 +124,6 @@ class SimpleClusterResolver(ClusterResolver):
 class TFConfigClusterResolver(ClusterResolver):
     """A resolver that reads `TF_CONFIG`; without it, there is one process.
 
-    >>> import gradtape as tf
     >>> tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec().jobs
     []
     """
@@ -202,7 +199,6 @@ class TFConfigClusterResolver(ClusterResolver):
 class SlurmClusterResolver(ClusterResolver):
     """The tasks of a SLURM job: all as workers, or divided into `jobs`.
 
-    >>> import gradtape as tf
     >>> tf.distribute.cluster_resolver.SlurmClusterResolver({"worker": 2})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     RuntimeError: SLURM_...
@@ -270,7 +266,6 @@ class SlurmClusterResolver(ClusterResolver):
 class UnionResolver(ClusterResolver):
     """The tasks of several resolvers; the first one determines the task of this process.
 
-    >>> import gradtape as tf
     >>> resolvers = [
     ...     tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec({"worker": [address]}))
     ...     for address in ("a:1", "b:1")
@@ -333,7 +328,6 @@ class UnionResolver(ClusterResolver):
 class TPUClusterResolver:
     """Raises ValueError, as on any machine without a TPU, so that programs can fall back.
 
-    >>> import gradtape as tf
     >>> try:
     ...     tpu = tf.distribute.cluster_resolver.TPUClusterResolver()
     ... except ValueError:

@@ -14,7 +14,6 @@ __all__ = ["CollectiveCommunication", "CollectiveHints", "CommunicationImplement
 class CommunicationImplementation(enum.Enum):
     """The communication library: always gloo on CPUs and NCCL on GPUs, whatever is selected.
 
-    >>> import gradtape as tf
     >>> tf.distribute.experimental.CommunicationImplementation.NCCL.value
     'NCCL'
     """
@@ -30,7 +29,6 @@ CollectiveCommunication = CommunicationImplementation
 class CommunicationOptions:
     """Options of a collective: the amount to send at once, and the timeout.
 
-    >>> import gradtape as tf
     >>> tf.distribute.experimental.CommunicationOptions(timeout_seconds=60.0).timeout_seconds
     60.0
     """
@@ -57,7 +55,6 @@ class CommunicationOptions:
 class CollectiveHints:
     """The former name of `CommunicationOptions`.
 
-    >>> import gradtape as tf
     >>> tf.distribute.experimental.CollectiveHints(bytes_per_pack=1024).bytes_per_pack
     1024
     """

@@ -27,7 +27,6 @@ _CANCELLED = "The corresponding function is cancelled. Please reschedule the fun
 class RemoteValue(Unpicklable):
     """The result of a function that `ClusterCoordinator.schedule` was given, once it has run.
 
-    >>> import gradtape as tf
     >>> coordinator = tf.distribute.coordinator.ClusterCoordinator(tf.distribute.get_strategy())
     >>> result = coordinator.schedule(tf.function(lambda: tf.constant(2.0) * 3.0))
     >>> isinstance(result, tf.distribute.coordinator.RemoteValue), float(result.fetch())
@@ -87,7 +86,6 @@ class _Result(RemoteValue):
 class PerWorkerValues(Unpicklable):
     """A value for each worker; a function that is scheduled gets the one of its worker.
 
-    >>> import gradtape as tf
     >>> coordinator = tf.distribute.coordinator.ClusterCoordinator(tf.distribute.get_strategy())
     >>> values = iter(coordinator.create_per_worker_dataset(lambda: tf.data.Dataset.range(3)))
     >>> isinstance(values, tf.distribute.coordinator.PerWorkerValue)
@@ -238,7 +236,6 @@ _here = _Here()
 class ClusterCoordinator(Unpicklable):
     """Schedules functions to run asynchronously. gradtape runs them on a thread of this process, in order.
 
-    >>> import gradtape as tf
     >>> coordinator = tf.distribute.coordinator.ClusterCoordinator(tf.distribute.get_strategy())
     >>> v = tf.Variable(0.0)
     >>> step = tf.function(lambda: v.assign_add(1.0).read_value())
@@ -334,7 +331,6 @@ class ClusterCoordinator(Unpicklable):
 def experimental_get_current_worker_index() -> Tensor:
     """Returns the number of the worker, in a function that it runs.
 
-    >>> import gradtape as tf
     >>> coordinator = tf.distribute.coordinator.ClusterCoordinator(tf.distribute.get_strategy())
     >>> index = tf.function(lambda: tf.distribute.coordinator.experimental_get_current_worker_index())
     >>> int(coordinator.schedule(index).fetch())

@@ -21,7 +21,6 @@ class _Former(type):
 class MultiWorkerMirroredStrategy(multi_worker.MultiWorkerMirroredStrategy, metaclass=_Former):
     """The former name of `tf.distribute.MultiWorkerMirroredStrategy`.
 
-    >>> import gradtape as tf
     >>> tf.distribute.experimental.MultiWorkerMirroredStrategy().num_replicas_in_sync
     1
     """

@@ -34,7 +34,6 @@ class DistributedGradientTape(GradientTape):
     sent in buckets. If there is more than one bucket, eager code sends each as soon as it is complete, while the
     backward pass continues.
 
-    >>> import gradtape as tf
     >>> v = tf.Variable(3.0)
     >>> with tf.GradientTape() as tape:
     ...     loss = v * v

@@ -36,7 +36,6 @@ def _raise(*args: Any, **kwargs: Any) -> Any:
 class Mesh(metaclass=_Unavailable):
     """Raises an error: `tf.distribute.MirroredStrategy` splits batches over devices.
 
-    >>> import gradtape as tf
     >>> tf.experimental.dtensor.Mesh(["x"], [0], [0], ["CPU:0"])  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...
@@ -58,7 +57,6 @@ class Mesh(metaclass=_Unavailable):
 class Layout(metaclass=_Unavailable):
     """Raises an error: `tf.distribute.MirroredStrategy` splits batches over devices.
 
-    >>> import gradtape as tf
     >>> tf.experimental.dtensor.Layout.replicated(None, rank=2)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...
@@ -71,7 +69,6 @@ class Layout(metaclass=_Unavailable):
 class DVariable(Variable):
     """Raises an error: variables that are created within the scope of a strategy are on its devices.
 
-    >>> import gradtape as tf
     >>> tf.experimental.dtensor.DVariable([1.0])  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...
@@ -86,7 +83,6 @@ class DVariable(Variable):
 class DTensorDataset(Dataset):
     """Raises an error: a strategy's `experimental_distribute_dataset` splits the batches of a dataset.
 
-    >>> import gradtape as tf
     >>> tf.experimental.dtensor.DTensorDataset(
     ...     tf.data.Dataset.range(4), mesh=None, layouts=None, global_batch_size=2
     ... )  # doctest: +IGNORE_EXCEPTION_DETAIL
@@ -112,7 +108,6 @@ class DTensorDataset(Dataset):
 class DTensorCheckpoint(Checkpoint):
     """Raises an error: `tf.train.Checkpoint` saves the variables of a strategy.
 
-    >>> import gradtape as tf
     >>> tf.experimental.dtensor.DTensorCheckpoint(None)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...

@@ -13,7 +13,6 @@ __all__ = ["TPUStrategy"]
 class TPUStrategy(other_strategies.TPUStrategy):
     """Raises an error, as there are no TPUs; it can be subclassed.
 
-    >>> import gradtape as tf
     >>> tf.distribute.experimental.TPUStrategy()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     ValueError: ...

@@ -16,7 +16,6 @@ NAMESPACES = ("distribute",)
 def describe(values: Any) -> str:
     """Returns a text table of how a model, or some variables, are distributed over devices.
 
-    >>> import gradtape as tf
     >>> print(tf.distribute.describe([tf.Variable([1.0, 2.0], name="w")]))
     1 variable on one device: 8 B, of which a device has 8 B (100%).
     variable  shape  dtype    layout         on each device

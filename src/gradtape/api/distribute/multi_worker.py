@@ -32,7 +32,6 @@ class MultiWorkerMirroredStrategy(Strategy):
     strategy at the start of the program, before XLA computes anything. The initial value of a variable is that of the
     first worker. Without other workers, this is a `MirroredStrategy`.
 
-    >>> import gradtape as tf
     >>> strategy = tf.distribute.MultiWorkerMirroredStrategy()
     >>> strategy.num_replicas_in_sync, strategy.cluster_resolver.task_type
     (1, '')

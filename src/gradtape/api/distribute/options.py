@@ -19,7 +19,6 @@ __all__ = [
 class ValueContext:
     """The replica for which a function creates a value.
 
-    >>> import gradtape as tf
     >>> tf.distribute.experimental.ValueContext(1, 2).replica_id_in_sync_group
     1
     """
@@ -45,7 +44,6 @@ class ValueContext:
 class RunOptions(NamedTuple):
     """Options of `Strategy.run`, without effect.
 
-    >>> import gradtape as tf
     >>> tf.distribute.RunOptions().experimental_enable_dynamic_batch_size
     True
     """
@@ -58,7 +56,6 @@ class RunOptions(NamedTuple):
 class CrossDeviceOps:
     """How values of several devices are reduced. Every kind gives the same sums.
 
-    >>> import gradtape as tf
     >>> tf.distribute.ReductionToOneDevice().reduce("MEAN", tf.constant(2.0), "CPU:0").values[0].numpy()
     np.float32(2.0)
     """

@@ -16,7 +16,6 @@ __all__ = ["CentralStorageStrategy", "ParameterServerStrategy", "TPUStrategy"]
 class CentralStorageStrategy(Strategy):
     """A replica on each device. TensorFlow keeps variables on one of them; gradtape mirrors them and logs this.
 
-    >>> import gradtape as tf
     >>> tf.distribute.experimental.CentralStorageStrategy().num_replicas_in_sync
     1
     """
@@ -29,7 +28,6 @@ class CentralStorageStrategy(Strategy):
 class TPUStrategy(Strategy):
     """Raises an error, as there are no TPUs; it can be subclassed.
 
-    >>> import gradtape as tf
     >>> tf.distribute.TPUStrategy()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     ValueError: ...
@@ -49,7 +47,6 @@ class TPUStrategy(Strategy):
 class ParameterServerStrategy(Strategy):
     """Raises an error: asynchronous parameter servers are not possible in XLA's programs.
 
-    >>> import gradtape as tf
     >>> tf.distribute.ParameterServerStrategy(None)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotImplementedError: ...

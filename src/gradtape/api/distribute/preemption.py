@@ -31,7 +31,6 @@ _SECONDS_BETWEEN_QUESTIONS = 1.0  # to `termination_watcher_fn`
 class TerminationConfig:
     """How a `PreemptionCheckpointHandler` is notified of a preemption, and how it saves and exits.
 
-    >>> import gradtape as tf
     >>> tf.distribute.experimental.TerminationConfig(grace_period=60).grace_period
     60
 
@@ -58,7 +57,6 @@ class PreemptionCheckpointHandler:
     """Saves a checkpoint and ends the program when it is preempted, and restores it when the program starts again.
 
     >>> import tempfile
-    >>> import gradtape as tf
     >>> v = tf.Variable(0.0)
     >>> config = tf.distribute.experimental.TerminationConfig(lambda: False)
     >>> handler = tf.distribute.experimental.PreemptionCheckpointHandler(
@@ -192,7 +190,6 @@ class PreemptionCheckpointHandler:
 class PreemptionWatcher:
     """Watches for the preemption of TPU workers; there are none, so that there never is a message, as on CPUs.
 
-    >>> import gradtape as tf
     >>> tf.distribute.experimental.PreemptionWatcher().preemption_message
     """
 

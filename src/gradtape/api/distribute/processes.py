@@ -40,7 +40,6 @@ Average, Sum, Min, Max, Product = "mean", "sum", "min", "max", "product"
 class Compression:
     """How float32 gradients are sent: unchanged, or rounded to 16 bits. They are summed in 32 bits.
 
-    >>> import gradtape as tf
     >>> tf.distribute.all_reduce([tf.constant(1.0)], compression=tf.distribute.Compression.bf16)[0].numpy().item()
     1.0
     """
@@ -60,7 +59,6 @@ def init(
     Args:
       address: the address of rank 0, as "host:port".
 
-    >>> import gradtape as tf
     >>> tf.distribute.init()
     >>> tf.distribute.size()
     1
@@ -71,7 +69,6 @@ def init(
 def is_initialized() -> bool:
     """Returns whether this process is connected to the others, or is the only one.
 
-    >>> import gradtape as tf
     >>> tf.distribute.is_initialized()
     True
     """
@@ -81,7 +78,6 @@ def is_initialized() -> bool:
 def shutdown() -> None:
     """Does nothing: the end of the program waits for the other ranks.
 
-    >>> import gradtape as tf
     >>> tf.distribute.shutdown()
     """
 
@@ -89,7 +85,6 @@ def shutdown() -> None:
 def rank() -> int:
     """Returns the index of this process among all, from 0.
 
-    >>> import gradtape as tf
     >>> tf.distribute.rank()
     0
     """
@@ -99,7 +94,6 @@ def rank() -> int:
 def size() -> int:
     """Returns the number of processes.
 
-    >>> import gradtape as tf
     >>> tf.distribute.size()
     1
     """
@@ -109,7 +103,6 @@ def size() -> int:
 def local_rank() -> int:
     """Returns the index of this process on its host, from 0.
 
-    >>> import gradtape as tf
     >>> tf.distribute.local_rank()
     0
     """
@@ -119,7 +112,6 @@ def local_rank() -> int:
 def local_size() -> int:
     """Returns the number of processes on this host.
 
-    >>> import gradtape as tf
     >>> tf.distribute.local_size()
     1
     """
@@ -129,7 +121,6 @@ def local_size() -> int:
 def barrier() -> None:
     """Waits until all ranks have reached this call.
 
-    >>> import gradtape as tf
     >>> tf.distribute.barrier()
     """
 
@@ -150,7 +141,6 @@ def all_reduce(gradients: Any, op: Any = "mean", compression: str | None = None,
       op: "mean", "sum", "min", "max" or "product", or a `tf.distribute.ReduceOp`.
       compression: "bf16" or "fp16": float32 values are sent rounded to 16 bits.
 
-    >>> import gradtape as tf
     >>> gradients = {"w": tf.constant([1.0, 2.0]), "b": None}
     >>> tf.distribute.all_reduce(gradients)["w"].numpy().tolist()
     [1.0, 2.0]
@@ -244,7 +234,6 @@ def allreduce(
 ) -> Tensor:
     """Returns the mean of a tensor over all ranks, or the reduction `op`; its gradient is reduced in the same way.
 
-    >>> import gradtape as tf
     >>> tf.distribute.allreduce(tf.constant([1.0, 2.0]), op=tf.distribute.Sum).numpy().tolist()
     [1.0, 2.0]
     """
@@ -268,7 +257,6 @@ def grouped_allreduce(
 ) -> list[Any]:  # fmt: skip
     """`allreduce` of a list of tensors, sent together.
 
-    >>> import gradtape as tf
     >>> [float(x) for x in tf.distribute.grouped_allreduce([tf.constant(1.0), tf.constant(2.0)])]
     [1.0, 2.0]
     """
@@ -281,7 +269,6 @@ def grouped_allreduce(
 def allgather(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Concatenates the tensors of all ranks along the first axis, whose size may differ between ranks.
 
-    >>> import gradtape as tf
     >>> tf.distribute.allgather(tf.constant([[1, 2]])).numpy().tolist()
     [[1, 2]]
     """
@@ -312,7 +299,6 @@ def allgather(tensor: TensorLike, name: str | None = None) -> Tensor:
 def broadcast(tensor: TensorLike, root_rank: int = 0, name: str | None = None) -> Tensor:
     """Returns the tensor of rank `root_rank` on all ranks; it receives the gradients of all of them.
 
-    >>> import gradtape as tf
     >>> float(tf.distribute.broadcast(tf.constant(3.0), root_rank=0))
     3.0
     """
@@ -341,7 +327,6 @@ def _check_root(root_rank: int) -> None:
 def broadcast_variables(variables: Iterable[Any], root_rank: int = 0) -> None:
     """Assigns the values of rank `root_rank` to the variables of all ranks, usually at the start of training.
 
-    >>> import gradtape as tf
     >>> tf.distribute.broadcast_variables([tf.Variable(1.0)], root_rank=0)
     """
     given: list[Any] = [variable.value if _is_keras(variable) else variable for variable in variables]
@@ -364,7 +349,6 @@ def _is_keras(variable: Any) -> bool:
 def broadcast_object(obj: Any, root_rank: int = 0, name: str | None = None) -> Any:
     """Returns a picklable Python value of rank `root_rank` on all ranks.
 
-    >>> import gradtape as tf
     >>> tf.distribute.broadcast_object({"epoch": 3})
     {'epoch': 3}
     """

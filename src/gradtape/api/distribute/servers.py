@@ -26,7 +26,6 @@ _INSTEAD = (
 class Server:
     """Raises an error: there are no servers; `gradtape launch` starts a program in several processes.
 
-    >>> import gradtape as tf
     >>> tf.distribute.Server.create_local_server()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...
@@ -69,7 +68,6 @@ def create_local_cluster(
 ) -> tuple[list[Server], list[Server]]:
     """Raises an error, unless no servers are asked for; `gradtape launch` starts a program in several processes.
 
-    >>> import gradtape as tf
     >>> tf.test.create_local_cluster(0, 0)
     ([], [])
     """
@@ -81,7 +79,6 @@ def create_local_cluster(
 class ClusterDeviceFilters:
     """Which devices the tasks of a cluster see.
 
-    >>> import gradtape as tf
     >>> filters = tf.config.experimental.ClusterDeviceFilters()
     >>> filters.set_device_filters("worker", 0, ["/job:ps"])
     """
@@ -105,7 +102,6 @@ def experimental_connect_to_cluster(
 ) -> None:
     """Does nothing for a resolver that names this process alone; else raises an error, see `gradtape launch`.
 
-    >>> import gradtape as tf
     >>> spec = tf.train.ClusterSpec({})
     >>> tf.config.experimental_connect_to_cluster(tf.distribute.cluster_resolver.SimpleClusterResolver(spec))
     """
@@ -125,7 +121,6 @@ def experimental_connect_to_cluster(
 def experimental_connect_to_host(remote_host: Any = None, job_name: str = "worker") -> None:
     """Raises an error: other processes do not run ops of this one; see `gradtape launch`.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental_connect_to_host()
     Traceback (most recent call last):
     ValueError: Must provide at least one remote_host

@@ -71,7 +71,6 @@ _MOST_STEPS = 64
 class Strategy(Unpicklable):
     """Distributes a computation over replicas. The default strategy has a single replica.
 
-    >>> import gradtape as tf
     >>> strategy = tf.distribute.get_strategy()
     >>> losses = strategy.run(lambda x: x * 2.0, args=(tf.constant([1.0, 2.0]),))
     >>> float(strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=0))
@@ -304,7 +303,6 @@ class Strategy(Unpicklable):
     def describe(self) -> str:
         """Describes the replicas, their devices, and which variables are mirrored or synchronized on read.
 
-        >>> import gradtape as tf
         >>> print(tf.distribute.OneDeviceStrategy("/cpu:0").describe())
         OneDeviceStrategy: 1 replica on CPU:0
         """
@@ -374,7 +372,6 @@ def _reduce_only_replica(op: ReduceOp, value: Any, axis: Any) -> Any:
 class MirroredStrategy(Strategy):
     """A replica on each device of this machine: all GPUs, or the logical CPUs. Variables are mirrored.
 
-    >>> import gradtape as tf
     >>> strategy = tf.distribute.MirroredStrategy()
     >>> with strategy.scope():
     ...     w = tf.Variable(2.0)
@@ -397,7 +394,6 @@ class MirroredStrategy(Strategy):
 class OneDeviceStrategy(Strategy):
     """A strategy with one device.
 
-    >>> import gradtape as tf
     >>> tf.distribute.OneDeviceStrategy("/cpu:0").run(lambda: 3)
     3
     """
@@ -452,7 +448,6 @@ set_default(_DEFAULT)
 def get_strategy() -> Strategy:
     """Returns the current strategy, or the default one.
 
-    >>> import gradtape as tf
     >>> tf.distribute.get_strategy().num_replicas_in_sync
     1
     """
@@ -462,7 +457,6 @@ def get_strategy() -> Strategy:
 def has_strategy() -> bool:
     """Returns whether a strategy is selected.
 
-    >>> import gradtape as tf
     >>> tf.distribute.has_strategy()
     False
     """
@@ -472,7 +466,6 @@ def has_strategy() -> bool:
 def in_cross_replica_context() -> bool:
     """Returns whether the caller is in a strategy's scope but outside its replicas.
 
-    >>> import gradtape as tf
     >>> tf.distribute.in_cross_replica_context()
     False
     """
@@ -485,7 +478,6 @@ _chosen = ExitStack()  # the scope entered by `experimental_set_strategy`
 def experimental_set_strategy(strategy: Strategy | None) -> None:
     """Selects a strategy without a scope; None deselects it.
 
-    >>> import gradtape as tf
     >>> tf.distribute.experimental_set_strategy(None)
     """
     _chosen.close()

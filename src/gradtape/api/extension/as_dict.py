@@ -11,7 +11,6 @@ __all__ = ["as_dict"]
 def as_dict(value: ExtensionType) -> dict[str, Any]:
     """Returns the fields of an extension type by name; nested extension types are not converted.
 
-    >>> import gradtape as tf
     >>> class Pair(tf.experimental.ExtensionType):
     ...     left: int
     ...     right: str

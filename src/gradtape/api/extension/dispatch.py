@@ -96,7 +96,6 @@ def dispatch_for_api(api: Callable[..., Any], *signatures: Signature) -> Callabl
     A signature is a dict from parameters of `api` to types, `Union`s or `List`s of types; without one, the function's
     annotations are used.
 
-    >>> import gradtape as tf
     >>> class Mirrored(tf.experimental.ExtensionType):
     ...     half: tf.Tensor
     >>> @tf.experimental.dispatch_for_api(tf.size, {"input": Mirrored})
@@ -208,7 +207,6 @@ def _register_handler(api: Callable[..., Any], kinds: tuple[object, ...], handle
 def dispatch_for_unary_elementwise_apis(x_type: object) -> Callable[[F], F]:
     """Decorator: all unary elementwise functions call `handler(function, x)` for an `x` of type `x_type`.
 
-    >>> import gradtape as tf
     >>> class Masked(tf.experimental.ExtensionType):
     ...     values: tf.Tensor
     ...     mask: tf.Tensor
@@ -225,7 +223,6 @@ def dispatch_for_unary_elementwise_apis(x_type: object) -> Callable[[F], F]:
 def dispatch_for_binary_elementwise_apis(x_type: object, y_type: object) -> Callable[[F], F]:
     """Decorator: all binary elementwise functions call `handler(function, x, y)` for arguments of these types.
 
-    >>> import gradtape as tf
     >>> class Masked(tf.experimental.ExtensionType):
     ...     values: tf.Tensor
     ...     mask: tf.Tensor
@@ -242,7 +239,6 @@ def dispatch_for_binary_elementwise_apis(x_type: object, y_type: object) -> Call
 def dispatch_for_binary_elementwise_assert_apis(x_type: object, y_type: object) -> Callable[[F], F]:
     """Decorator: `tf.debugging.assert_equal` and similar functions call `handler(assertion, x, y)` for these types.
 
-    >>> import gradtape as tf
     >>> class Masked(tf.experimental.ExtensionType):
     ...     values: tf.Tensor
     ...     mask: tf.Tensor
@@ -259,7 +255,6 @@ def dispatch_for_binary_elementwise_assert_apis(x_type: object, y_type: object) 
 def unregister_dispatch_for(dispatch_target: object) -> None:
     """Removes what one of the decorators registered.
 
-    >>> import gradtape as tf
     >>> class Celsius(tf.experimental.ExtensionType):
     ...     degrees: tf.Tensor
     >>> @tf.experimental.dispatch_for_api(tf.rank)

@@ -90,7 +90,6 @@ class ExtensionType(_Fields, CompositeTensor, metaclass=_ExtensionTypeMeta):
     checked, converted and then immutable. A class without a constructor gets one; `__validate__` is called after the
     constructor. The nested class `Spec` is a `tf.TypeSpec` with the same fields, with specs in place of tensors.
 
-    >>> import gradtape as tf
     >>> class MaskedTensor(tf.experimental.ExtensionType):
     ...     values: tf.Tensor
     ...     mask: tf.Tensor
@@ -174,7 +173,6 @@ class ExtensionType(_Fields, CompositeTensor, metaclass=_ExtensionTypeMeta):
 class ExtensionTypeSpec(_Fields, TypeSpec):
     """Base class of the specs of extension types: `MyType.Spec`.
 
-    >>> import gradtape as tf
     >>> class Pair(tf.experimental.ExtensionType):
     ...     left: tf.Tensor
     ...     right: tf.Tensor
@@ -243,7 +241,6 @@ class ExtensionTypeBatchEncoder(TypeSpecBatchEncoder):
     A type that batches differently sets `__batch_encoder__` to an encoder with its own `batch`, `unbatch`, `encode`,
     `decode` and `encoding_specs`.
 
-    >>> import gradtape as tf
     >>> class Point(tf.experimental.BatchableExtensionType):
     ...     x: tf.Tensor
     >>> tf.experimental.ExtensionTypeBatchEncoder().batch(Point.Spec(tf.TensorSpec([])), 3)
@@ -311,7 +308,6 @@ class BatchableExtensionTypeSpec(ExtensionTypeSpec, BatchableTypeSpec):
 class BatchableExtensionType(ExtensionType):
     """An extension type whose values can be batched and unbatched: by `tf.data`, `tf.map_fn`, Keras.
 
-    >>> import gradtape as tf
     >>> class Vehicle(tf.experimental.BatchableExtensionType):
     ...     top_speed: tf.Tensor
     ...     mpg: tf.Tensor

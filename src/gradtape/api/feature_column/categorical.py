@@ -104,7 +104,6 @@ def categorical_column_with_hash_bucket(
 ) -> HashedCategoricalColumn:
     """Creates a categorical column whose ids are `hash(entry) % hash_bucket_size`.
 
-    >>> import gradtape as tf
     >>> tf.feature_column.categorical_column_with_hash_bucket("word", 100).num_buckets
     100
     """
@@ -194,7 +193,7 @@ def categorical_column_with_vocabulary_file(
       num_oov_buckets: the number of further ids, by hash, for other words; instead of `default_value`.
       file_format: "tfrecord_gzip" for a compressed file of records; by default, that of files "*tfrecord.gz".
 
-    >>> import gradtape as tf, tempfile, pathlib
+    >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "words.txt")
     >>> _ = path.write_text("red\\ngreen\\n")
     >>> tf.feature_column.categorical_column_with_vocabulary_file("color", str(path)).num_buckets
@@ -265,7 +264,6 @@ def categorical_column_with_vocabulary_list(
       default_value: the id of other words; columns of indicators and embeddings ignore -1.
       num_oov_buckets: the number of further ids, by hash, for other words; instead of `default_value`.
 
-    >>> import gradtape as tf
     >>> color = tf.feature_column.categorical_column_with_vocabulary_list("color", ["red", "green"])
     >>> color.num_buckets
     2
@@ -326,7 +324,6 @@ def categorical_column_with_identity(
     Args:
       default_value: replaces entries outside of `[0, num_buckets)`; without it, they are errors in most columns.
 
-    >>> import gradtape as tf
     >>> tf.feature_column.categorical_column_with_identity("day", 7).num_buckets
     7
     """
@@ -395,7 +392,6 @@ def weighted_categorical_column(
 ) -> WeightedCategoricalColumn:
     """Creates a categorical column with a weight for every id, from another feature.
 
-    >>> import gradtape as tf
     >>> day = tf.feature_column.categorical_column_with_identity("day", 7)
     >>> tf.feature_column.weighted_categorical_column(day, "hours").name
     'day_weighted_by_hours'
@@ -470,7 +466,6 @@ def crossed_column(keys: Any, hash_bucket_size: int, hash_key: int | None = None
     Args:
       keys: keys of features and categorical columns, at least two.
 
-    >>> import gradtape as tf
     >>> tf.feature_column.crossed_column(["city", "day"], 100).name
     'city_X_day'
     """

@@ -56,7 +56,6 @@ Initializer = Callable[..., Any]
 def make_parse_example_spec(feature_columns: Iterable[Any]) -> dict[str, Any]:
     """Returns the features that columns read from an `Example`, for `tf.io.parse_example`.
 
-    >>> import gradtape as tf
     >>> tf.feature_column.make_parse_example_spec([tf.feature_column.numeric_column("size")])
     {'size': FixedLenFeature(shape=(1,), dtype=tf.float32, default_value=None)}
     """
@@ -119,7 +118,6 @@ def numeric_column(
       default_value: the numbers of an example without the feature; without it, such an example is an error.
       normalizer_fn: applied to the feature after the default value, for instance `lambda x: (x - mean) / deviation`.
 
-    >>> import gradtape as tf
     >>> tf.feature_column.numeric_column("size", shape=(2,)).variable_shape
     TensorShape([2])
     """
@@ -230,7 +228,6 @@ class BucketizedColumn(DenseColumn, CategoricalColumn, _Bucketized):  # type: ig
 def bucketized_column(source_column: NumericColumn, boundaries: Any) -> BucketizedColumn:
     """Creates a column of the intervals, between sorted boundaries, that contain the numbers of another column.
 
-    >>> import gradtape as tf
     >>> size = tf.feature_column.numeric_column("size")
     >>> tf.feature_column.bucketized_column(size, [0.0, 10.0]).num_buckets
     3
@@ -329,7 +326,6 @@ class IndicatorColumn(_CategoryVectorColumn, _Indicator):  # type: ignore[misc]
 def indicator_column(categorical_column: Any) -> IndicatorColumn:
     """Creates a column of the counts of all categories in an example: a multi-hot vector.
 
-    >>> import gradtape as tf
     >>> day = tf.feature_column.categorical_column_with_identity("day", 7)
     >>> tf.feature_column.indicator_column(day).variable_shape
     TensorShape([1, 7])
@@ -433,7 +429,6 @@ def embedding_column(
       max_norm: embeddings with a larger norm are scaled down to it.
       use_safe_embedding_lookup: whether to ignore negative ids and to accept examples without ids.
 
-    >>> import gradtape as tf
     >>> day = tf.feature_column.categorical_column_with_identity("day", 7)
     >>> tf.feature_column.embedding_column(day, 3).name
     'day_embedding'
@@ -519,7 +514,6 @@ def shared_embeddings(
 ) -> list[SharedEmbeddingColumn]:  # fmt: skip
     """Creates columns whose embeddings are the same variable; works in functions only, as in TensorFlow.
 
-    >>> import gradtape as tf
     >>> columns = [tf.feature_column.categorical_column_with_identity(key, 7) for key in ("first", "second")]
     >>> @tf.function
     ... def names():

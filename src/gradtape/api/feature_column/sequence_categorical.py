@@ -77,7 +77,6 @@ def sequence_categorical_column_with_identity(
 ) -> SequenceCategoricalColumn:
     """Creates a categorical column of sequences whose ids are the feature's entries.
 
-    >>> import gradtape as tf
     >>> tf.feature_column.sequence_categorical_column_with_identity("days", 7).num_buckets
     7
     """
@@ -89,7 +88,6 @@ def sequence_categorical_column_with_hash_bucket(
 ) -> SequenceCategoricalColumn:
     """Creates a categorical column of sequences whose ids are hashes.
 
-    >>> import gradtape as tf
     >>> tf.feature_column.sequence_categorical_column_with_hash_bucket("words", 100).name
     'words'
     """
@@ -102,7 +100,7 @@ def sequence_categorical_column_with_vocabulary_file(
 ) -> SequenceCategoricalColumn:  # fmt: skip
     """Creates a categorical column of sequences whose ids are line numbers of words in a file.
 
-    >>> import gradtape as tf, tempfile, pathlib
+    >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "words.txt")
     >>> _ = path.write_text("red\\ngreen\\n")
     >>> tf.feature_column.sequence_categorical_column_with_vocabulary_file("colors", str(path)).num_buckets
@@ -120,7 +118,6 @@ def sequence_categorical_column_with_vocabulary_list(
 ) -> SequenceCategoricalColumn:
     """Creates a categorical column of sequences whose ids are positions in a list.
 
-    >>> import gradtape as tf
     >>> column = tf.feature_column.sequence_categorical_column_with_vocabulary_list("colors", ["red", "green"])
     >>> column.num_buckets
     2

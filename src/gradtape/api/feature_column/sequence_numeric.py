@@ -78,7 +78,6 @@ def sequence_numeric_column(
     Args:
       default_value: fills the steps after the last one of a shorter sequence.
 
-    >>> import gradtape as tf
     >>> tf.feature_column.sequence_numeric_column("temperature").variable_shape
     TensorShape([1])
     """

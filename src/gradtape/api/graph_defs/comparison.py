@@ -14,7 +14,6 @@ __all__ = ["assert_equal_graph_def"]
 def assert_equal_graph_def(expected: Any, actual: Any) -> None:
     """Raises AssertionError unless two `GraphDef`s have the same nodes, in any order, and the same functions.
 
-    >>> import gradtape as tf
     >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([], name="x"))
     >>> tf.test.assert_equal_graph_def(double.graph.as_graph_def(), double.graph.as_graph_def())
     """

@@ -15,7 +15,7 @@ __all__ = ["write_graph"]
 def write_graph(graph_or_graph_def: Any, logdir: PathLike, name: str, as_text: bool = True) -> str:
     """Writes a graph or a `GraphDef` to a file, as text or in binary form; returns its path.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([], name="x"))
     >>> path = tf.io.write_graph(double.graph, tempfile.mkdtemp(), "double.pb", as_text=False)
     >>> with open(path, "rb") as file:

@@ -37,7 +37,6 @@ def import_graph_def(
       return_elements: names of tensors and operations to return.
       name: a prefix of the names; "import" by default.
 
-    >>> import gradtape as tf
     >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([2], tf.float32, name="x"))
     >>> with tf.Graph().as_default() as graph:
     ...     tf.graph_util.import_graph_def(double.graph.as_graph_def(), name="")

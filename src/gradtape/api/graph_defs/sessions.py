@@ -30,7 +30,6 @@ _thread = _Thread()
 class Session:
     """Runs operations of a graph that `tf.graph_util.import_graph_def` has read, such as a frozen one.
 
-    >>> import gradtape as tf
     >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([2], tf.float32, name="x"))
     >>> with tf.Graph().as_default() as graph:
     ...     tf.graph_util.import_graph_def(double.graph.as_graph_def(), name="")
@@ -95,7 +94,6 @@ class InteractiveSession(Session):
 def get_default_session() -> Session | None:
     """Returns the session whose block this is, or None.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.get_default_session()
     """
     return _thread.entered[-1] if _thread.entered else None

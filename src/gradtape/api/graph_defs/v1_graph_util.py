@@ -21,7 +21,6 @@ _HANDLES = ("VarHandleOp", "VariableV2", "Variable")
 def extract_sub_graph(graph_def: Any, dest_nodes: Sequence[str]) -> Any:
     """Returns the part of a `GraphDef` that some nodes need.
 
-    >>> import gradtape as tf
     >>> wave = tf.function(lambda x: (tf.sin(x), tf.cos(x))).get_concrete_function(tf.TensorSpec([], name="x"))
     >>> part = tf.compat.v1.graph_util.extract_sub_graph(wave.graph.as_graph_def(), ["Cos"])
     >>> [node.name for node in part.node]
@@ -46,7 +45,6 @@ def convert_variables_to_constants(
     `tf.compat.v1.Session` has no variables: the graph of a `tf.function` is frozen by
     `convert_variables_to_constants_v2`.
 
-    >>> import gradtape as tf
     >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([], name="x"))
     >>> graph_def = double.graph.as_graph_def()
     >>> found = tf.compat.v1.graph_util.convert_variables_to_constants(None, graph_def, ["Mul"])
@@ -66,7 +64,6 @@ def convert_variables_to_constants(
 def remove_training_nodes(input_graph: Any, protected_nodes: Any = None) -> Any:
     """Returns a `GraphDef` without identities and checks of numbers in the middle.
 
-    >>> import gradtape as tf
     >>> f = tf.function(lambda x: tf.sin(tf.identity(x))).get_concrete_function(tf.TensorSpec([], name="x"))
     >>> found = tf.compat.v1.graph_util.remove_training_nodes(f.graph.as_graph_def(), ["Identity"])
     >>> sorted(node.op for node in found.node)
@@ -101,7 +98,6 @@ def _source(name: str, sources: dict[str, str]) -> str:
 def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
     """Returns whether TensorFlow has no GPU kernel for a node: strings, files and sizes.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.graph_util.must_run_on_cpu(tf.compat.v1.NodeDef(name="s", op="Shape"))
     False
     """
@@ -113,7 +109,6 @@ def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
 def tensor_shape_from_node_def_name(graph: Any, input_name: str) -> Any:
     """Returns the shape of a tensor of a graph by its name in a `NodeDef`.
 
-    >>> import gradtape as tf
     >>> with tf.Graph().as_default() as graph:
     ...     _ = tf.compat.v1.placeholder(tf.float32, [2, None], name="x")
     >>> tf.compat.v1.graph_util.tensor_shape_from_node_def_name(graph, "x")

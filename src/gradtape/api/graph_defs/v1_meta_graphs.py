@@ -20,7 +20,6 @@ def export_meta_graph(
 ) -> Any:  # fmt: skip
     """Returns a `MetaGraphDef` with the current graph or a `GraphDef`, and writes it to a file.
 
-    >>> import gradtape as tf
     >>> with tf.Graph().as_default():
     ...     _ = tf.compat.v1.placeholder(tf.float32, [2], name="x")
     ...     [node.name for node in tf.compat.v1.train.export_meta_graph().graph_def.node]

@@ -65,7 +65,6 @@ def _flip(image: Any, axis: int, draw: Draw) -> Tensor:
 def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
     """Flips the image, or each image of a batch, horizontally with probability one half.
 
-    >>> import gradtape as tf
     >>> tf.image.random_flip_left_right(tf.zeros([2, 3, 1])).shape
     TensorShape([2, 3, 1])
     """
@@ -75,7 +74,6 @@ def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor
 def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     """Flips the image, or each image of a batch, vertically with probability one half.
 
-    >>> import gradtape as tf
     >>> tf.image.random_flip_up_down(tf.zeros([2, 3, 1])).shape
     TensorShape([2, 3, 1])
     """
@@ -85,7 +83,6 @@ def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
 def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Tensor:
     """`random_flip_left_right` as a function of a seed of two integers.
 
-    >>> import gradtape as tf
     >>> tf.image.stateless_random_flip_left_right([[[1], [2]]], seed=[2, 1]).numpy().ravel()
     array([2, 1], dtype=int32)
     """
@@ -95,7 +92,6 @@ def stateless_random_flip_left_right(image: TensorLike, seed: TensorLike) -> Ten
 def stateless_random_flip_up_down(image: TensorLike, seed: TensorLike) -> Tensor:
     """`random_flip_up_down` as a function of a seed of two integers.
 
-    >>> import gradtape as tf
     >>> tf.image.stateless_random_flip_up_down([[[1]], [[2]]], seed=[2, 1]).numpy().ravel()
     array([2, 1], dtype=int32)
     """
@@ -110,7 +106,6 @@ def _brightness(image: Any, most: Any, draw: Draw) -> Tensor:
 def random_brightness(image: TensorLike, max_delta: TensorLike, seed: int | None = None) -> Tensor:
     """Changes the brightness of the image by a random delta of up to `max_delta`.
 
-    >>> import gradtape as tf
     >>> tf.image.random_brightness(tf.zeros([2, 3, 1]), 0.2).shape
     TensorShape([2, 3, 1])
     """
@@ -120,7 +115,6 @@ def random_brightness(image: TensorLike, max_delta: TensorLike, seed: int | None
 def stateless_random_brightness(image: TensorLike, max_delta: TensorLike, seed: TensorLike) -> Tensor:
     """`random_brightness` as a function of a seed of two integers.
 
-    >>> import gradtape as tf
     >>> tf.image.stateless_random_brightness(tf.zeros([2, 3, 1]), 0.2, seed=[1, 2]).shape
     TensorShape([2, 3, 1])
     """
@@ -136,7 +130,6 @@ def _factor(lower: Any, upper: Any, draw: Draw) -> Tensor:
 def random_contrast(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: int | None = None) -> Tensor:
     """Multiplies the contrast of the image by a random factor between `lower` and `upper`.
 
-    >>> import gradtape as tf
     >>> tf.image.random_contrast(tf.zeros([2, 3, 1]), 0.2, 0.5).shape
     TensorShape([2, 3, 1])
     """
@@ -146,7 +139,6 @@ def random_contrast(image: TensorLike, lower: TensorLike, upper: TensorLike, see
 def stateless_random_contrast(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: TensorLike) -> Tensor:
     """`random_contrast` as a function of a seed of two integers.
 
-    >>> import gradtape as tf
     >>> tf.image.stateless_random_contrast(tf.zeros([2, 3, 1]), 0.2, 0.5, seed=[1, 2]).shape
     TensorShape([2, 3, 1])
     """
@@ -156,7 +148,6 @@ def stateless_random_contrast(image: TensorLike, lower: TensorLike, upper: Tenso
 def random_saturation(image: TensorLike, lower: TensorLike, upper: TensorLike, seed: int | None = None) -> Tensor:
     """Multiplies the saturation of the image by a random factor between `lower` and `upper`.
 
-    >>> import gradtape as tf
     >>> tf.image.random_saturation(tf.zeros([2, 3, 3]), 0.2, 0.5).shape
     TensorShape([2, 3, 3])
     """
@@ -168,7 +159,6 @@ def stateless_random_saturation(
 ) -> Tensor:
     """`random_saturation` as a function of a seed of two integers.
 
-    >>> import gradtape as tf
     >>> tf.image.stateless_random_saturation(tf.zeros([2, 3, 3]), 0.2, 0.5, seed=[1, 2]).shape
     TensorShape([2, 3, 3])
     """
@@ -184,7 +174,6 @@ def _hue(image: Any, most: Any, draw: Draw) -> Tensor:
 def random_hue(image: TensorLike, max_delta: TensorLike, seed: int | None = None) -> Tensor:
     """Rotates the hue of the image by a random delta of up to `max_delta`.
 
-    >>> import gradtape as tf
     >>> tf.image.random_hue(tf.zeros([2, 3, 3]), 0.2).shape
     TensorShape([2, 3, 3])
     """
@@ -194,7 +183,6 @@ def random_hue(image: TensorLike, max_delta: TensorLike, seed: int | None = None
 def stateless_random_hue(image: TensorLike, max_delta: TensorLike, seed: TensorLike) -> Tensor:
     """`random_hue` as a function of a seed of two integers.
 
-    >>> import gradtape as tf
     >>> tf.image.stateless_random_hue(tf.zeros([2, 3, 3]), 0.2, seed=[1, 2]).shape
     TensorShape([2, 3, 3])
     """
@@ -212,7 +200,6 @@ def random_jpeg_quality(
 ) -> Tensor:
     """Encodes and decodes the image as a JPEG of random quality in the given range.
 
-    >>> import gradtape as tf
     >>> tf.image.random_jpeg_quality(tf.zeros([8, 8, 3]), 75, 95).shape
     TensorShape([8, 8, 3])
     """
@@ -224,7 +211,6 @@ def stateless_random_jpeg_quality(
 ) -> Tensor:
     """`random_jpeg_quality` as a function of a seed of two integers.
 
-    >>> import gradtape as tf
     >>> tf.image.stateless_random_jpeg_quality(tf.zeros([8, 8, 3]), 75, 95, seed=[1, 2]).shape
     TensorShape([8, 8, 3])
     """
@@ -244,7 +230,6 @@ def _crop(value: Any, size: Any, draw: Draw) -> Tensor:
 def random_crop(value: TensorLike, size: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """Crops a random part of shape `size` from `value`.
 
-    >>> import gradtape as tf
     >>> tf.image.random_crop(tf.zeros([5, 5, 3]), [2, 3, 3]).shape
     TensorShape([2, 3, 3])
     """
@@ -254,7 +239,6 @@ def random_crop(value: TensorLike, size: TensorLike, seed: int | None = None, na
 def stateless_random_crop(value: TensorLike, size: TensorLike, seed: TensorLike, name: str | None = None) -> Tensor:
     """`random_crop` as a function of a seed of two integers.
 
-    >>> import gradtape as tf
     >>> tf.image.stateless_random_crop([1, 2, 3, 4], [2], seed=[1, 2]).shape
     TensorShape([2])
     """
@@ -347,7 +331,6 @@ def stateless_sample_distorted_bounding_box(
       area_range: the fraction of the image that the box may cover, [0.05, 1] by default.
       max_attempts: the number of boxes to try, 100 by default; after that, the whole image is returned.
 
-    >>> import gradtape as tf
     >>> begin, size, box = tf.image.stateless_sample_distorted_bounding_box(
     ...     [40, 50, 3], [[[0.1, 0.2, 0.5, 0.9]]], seed=[1, 2])
     >>> begin.numpy(), size.numpy()

@@ -69,7 +69,6 @@ def non_max_suppression(
       boxes: [n, 4], two opposite corners of each, as [y, x, y, x].
       scores: [n]; only boxes above `score_threshold` are kept.
 
-    >>> import gradtape as tf
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [2.0, 2.0, 3.0, 3.0]]
     >>> tf.image.non_max_suppression(boxes, [0.8, 0.9, 0.7], 3).numpy().tolist()
     [1, 2]
@@ -85,7 +84,6 @@ def non_max_suppression_with_scores(
 
     With `soft_nms_sigma`, it lowers the scores of overlapping boxes instead of dropping them.
 
-    >>> import gradtape as tf
     >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [2.0, 2.0, 3.0, 3.0]]
     >>> places, scores = tf.image.non_max_suppression_with_scores(
     ...     boxes, [0.8, 0.9, 0.7], 3, iou_threshold=1.0, soft_nms_sigma=0.5)
@@ -102,7 +100,6 @@ def non_max_suppression_overlaps(
 ) -> Tensor:  # fmt: skip
     """`non_max_suppression` with a matrix of the overlaps between boxes.
 
-    >>> import gradtape as tf
     >>> tf.image.non_max_suppression_overlaps([[1.0, 0.9], [0.9, 1.0]], [0.5, 0.8], 2).numpy().tolist()
     [1]
     """
@@ -123,7 +120,6 @@ def non_max_suppression_padded(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """`non_max_suppression`, padded with zeros to `max_output_size`, and the number of boxes; also for batches.
 
-    >>> import gradtape as tf
     >>> places, count = tf.image.non_max_suppression_padded(
     ...     [[0.0, 0.0, 1.0, 1.0]], [0.8], 3, pad_to_max_output_size=True)
     >>> places.numpy().tolist(), int(count)
@@ -175,7 +171,6 @@ def combined_non_max_suppression(
       pad_per_class: whether to limit the rows to classes times `max_output_size_per_class`.
       clip_boxes: whether to clip boxes to the range from 0 to 1.
 
-    >>> import gradtape as tf
     >>> found = tf.image.combined_non_max_suppression([[[[0.0, 0.0, 1.0, 1.0]]]], [[[0.8, 0.3]]], 1, 3)
     >>> found.nmsed_classes.numpy().tolist(), found.valid_detections.numpy().tolist()
     ([[0.0, 1.0, 0.0]], [2])
@@ -212,7 +207,6 @@ def draw_bounding_boxes(images: TensorLike, boxes: TensorLike, colors: TensorLik
       images: [batch, height, width, depth]; boxes: [batch, n, 4] as [y_min, x_min, y_max, x_max] from 0 to 1.
       colors: [m, depth], or None for TensorFlow's ten default colors.
 
-    >>> import gradtape as tf
     >>> tf.image.draw_bounding_boxes(tf.zeros([1, 3, 3, 1]), [[[0.0, 0.0, 1.0, 1.0]]], [[1.0]]).numpy()[0, :, :, 0]
     array([[1., 1., 1.],
            [1., 0., 1.],
@@ -239,7 +233,6 @@ def sample_distorted_bounding_box(
 ) -> SampledBox:  # fmt: skip
     """`stateless_sample_distorted_bounding_box` with random numbers seeded by `tf.random.set_seed`.
 
-    >>> import gradtape as tf
     >>> tf.image.sample_distorted_bounding_box([40, 50, 3], [[[0.1, 0.2, 0.5, 0.9]]]).begin.shape
     TensorShape([3])
     """

@@ -35,7 +35,6 @@ def decode_image(
 ) -> Tensor:
     """Decodes an image file to pixels `[height, width, channels]`; an animation to `[frames, height, width, 3]`.
 
-    >>> import gradtape as tf
     >>> png = tf.io.encode_png(tf.zeros([4, 6, 3], tf.uint8))
     >>> tf.io.decode_image(png, dtype=tf.float32).shape
     TensorShape([4, 6, 3])
@@ -51,7 +50,6 @@ def decode_png(
 ) -> Tensor:
     """Decodes a PNG file to uint8 or uint16; `channels=0` keeps the channels of the file.
 
-    >>> import gradtape as tf
     >>> tf.io.decode_png(tf.io.encode_png(tf.zeros([4, 6, 1], tf.uint8)), channels=3).shape
     TensorShape([4, 6, 3])
     """
@@ -73,7 +71,6 @@ def decode_jpeg(
 ) -> Tensor:
     """Decodes a JPEG file with Pillow, which may differ by a few units and always upsamples chroma smoothly.
 
-    >>> import gradtape as tf
     >>> tf.io.decode_jpeg(tf.io.encode_jpeg(tf.zeros([4, 6, 3], tf.uint8))).shape
     TensorShape([4, 6, 3])
     """
@@ -99,7 +96,6 @@ def decode_and_crop_jpeg(
 ) -> Tensor:  # fmt: skip
     """Decodes a part of a JPEG file: `crop_window` is its first row and column, its height and its width.
 
-    >>> import gradtape as tf
     >>> file = tf.io.encode_jpeg(tf.zeros([4, 6, 3], tf.uint8))
     >>> tf.io.decode_and_crop_jpeg(file, [1, 2, 3, 4]).shape
     TensorShape([3, 4, 3])
@@ -122,7 +118,6 @@ def decode_and_crop_jpeg(
 def extract_jpeg_shape(contents: StringLike, output_type: DTypeLike = dtypes.int32, name: str | None = None) -> Tensor:
     """Returns height, width and channels of a JPEG file, without decoding its pixels.
 
-    >>> import gradtape as tf
     >>> tf.io.extract_jpeg_shape(tf.io.encode_jpeg(tf.zeros([4, 6, 3], tf.uint8))).numpy().tolist()
     [4, 6, 3]
     """
@@ -146,7 +141,7 @@ def decode_webp(
 ) -> Tensor:
     """Decodes the frames of a WebP file to `[frames, height, width, channels]`.
 
-    >>> import gradtape as tf, io
+    >>> import io
     >>> from PIL import Image
     >>> file = io.BytesIO()
     >>> Image.new("RGB", (6, 4)).save(file, "WEBP")
@@ -173,7 +168,7 @@ def decode_webp(
 def decode_bmp(contents: StringLike, channels: int = 0, name: str | None = None) -> Tensor:
     """Decodes a BMP file.
 
-    >>> import gradtape as tf, io
+    >>> import io
     >>> from PIL import Image
     >>> file = io.BytesIO()
     >>> Image.new("RGB", (6, 4)).save(file, "BMP")
@@ -186,7 +181,7 @@ def decode_bmp(contents: StringLike, channels: int = 0, name: str | None = None)
 def decode_gif(contents: StringLike, name: str | None = None) -> Tensor:
     """Decodes the frames of a GIF file to `[frames, height, width, 3]`.
 
-    >>> import gradtape as tf, io
+    >>> import io
     >>> from PIL import Image
     >>> file = io.BytesIO()
     >>> Image.new("RGB", (6, 4)).save(file, "GIF")
@@ -203,7 +198,6 @@ def decode_gif(contents: StringLike, name: str | None = None) -> Tensor:
 def is_jpeg(contents: StringLike, name: str | None = None) -> Tensor:
     """Returns whether a string has the signature of a JPEG file.
 
-    >>> import gradtape as tf
     >>> bool(tf.io.is_jpeg(b"GIF89a"))
     False
     """
@@ -214,7 +208,6 @@ def is_jpeg(contents: StringLike, name: str | None = None) -> Tensor:
 def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
     """Encodes a uint8 image with 1, 2, 3 or 4 channels, or a uint16 image with 1 channel, as a PNG file in a string.
 
-    >>> import gradtape as tf
     >>> tf.io.encode_png(tf.zeros([4, 6, 3], tf.uint8)).numpy()[1:4]
     b'PNG'
     """
@@ -241,7 +234,6 @@ def encode_jpeg(
 ) -> Tensor:
     """Encodes a uint8 image with 1 or 3 channels as a JPEG file in a string, with Pillow's encoder.
 
-    >>> import gradtape as tf
     >>> bool(tf.io.is_jpeg(tf.io.encode_jpeg(tf.zeros([4, 6, 3], tf.uint8))))
     True
     """

@@ -48,7 +48,6 @@ _YUV_TO_RGB = [[1, 1, 1], [0, -0.394642334, 2.03206185], [1.13988303, -0.5806218
 def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None) -> Tensor:
     """Converts the image to another dtype and rescales: floats to [0, 1], integers from 0 to the dtype's maximum.
 
-    >>> import gradtape as tf
     >>> tf.image.convert_image_dtype(tf.constant([0, 255], tf.uint8), tf.float32).numpy()
     array([0., 1.], dtype=float32)
     """
@@ -90,7 +89,6 @@ def _mix_channels(images: Any, matrix: Any) -> Tensor:
 def rgb_to_yiq(images: TensorLike) -> Tensor:
     """Converts colors to luminance and the two NTSC chrominances.
 
-    >>> import gradtape as tf
     >>> tf.image.rgb_to_yiq([1.0, 1.0, 1.0]).numpy()[0].round(4)
     np.float32(1.0)
     """
@@ -100,7 +98,6 @@ def rgb_to_yiq(images: TensorLike) -> Tensor:
 def yiq_to_rgb(images: TensorLike) -> Tensor:
     """Converts colors from luminance and the two NTSC chrominances.
 
-    >>> import gradtape as tf
     >>> tf.image.yiq_to_rgb([1.0, 0.0, 0.0]).numpy()
     array([1., 1., 1.], dtype=float32)
     """
@@ -110,7 +107,6 @@ def yiq_to_rgb(images: TensorLike) -> Tensor:
 def rgb_to_yuv(images: TensorLike) -> Tensor:
     """Converts colors to luminance and the two PAL chrominances.
 
-    >>> import gradtape as tf
     >>> tf.image.rgb_to_yuv([1.0, 1.0, 1.0]).numpy()[0].round(4)
     np.float32(1.0)
     """
@@ -120,7 +116,6 @@ def rgb_to_yuv(images: TensorLike) -> Tensor:
 def yuv_to_rgb(images: TensorLike) -> Tensor:
     """Converts colors from luminance and the two PAL chrominances.
 
-    >>> import gradtape as tf
     >>> tf.image.yuv_to_rgb([1.0, 0.0, 0.0]).numpy()
     array([1., 1., 1.], dtype=float32)
     """
@@ -130,7 +125,6 @@ def yuv_to_rgb(images: TensorLike) -> Tensor:
 def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
     """Returns the brightness of each pixel as one channel of the same dtype.
 
-    >>> import gradtape as tf
     >>> tf.image.rgb_to_grayscale([[[1.0, 0.0, 0.0]]]).numpy().ravel()
     array([0.2989], dtype=float32)
     """
@@ -146,7 +140,6 @@ def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
 def grayscale_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Repeats the single channel three times.
 
-    >>> import gradtape as tf
     >>> tf.image.grayscale_to_rgb([[[7]]]).numpy().ravel()
     array([7, 7, 7], dtype=int32)
     """
@@ -172,7 +165,6 @@ def _check_colours(images: Any) -> Any:
 def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Converts colors to hue, saturation and value, each in [0, 1].
 
-    >>> import gradtape as tf
     >>> tf.image.rgb_to_hsv([0.0, 1.0, 0.0]).numpy().round(4)
     array([0.3333, 1.    , 1.    ], dtype=float32)
     """
@@ -194,7 +186,6 @@ def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
 def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Converts colors from hue, saturation and value, each in [0, 1].
 
-    >>> import gradtape as tf
     >>> tf.image.hsv_to_rgb([0.0, 1.0, 0.5]).numpy()
     array([0.5, 0. , 0. ], dtype=float32)
     """
@@ -219,7 +210,6 @@ def _adjust_in_floats(image: Any, change: Any, saturate: bool = True) -> Tensor:
 def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     """Adds `delta` to every pixel, for colors scaled to [0, 1].
 
-    >>> import gradtape as tf
     >>> tf.image.adjust_brightness(tf.constant([100], tf.uint8), 0.1).numpy()
     array([125], dtype=uint8)
     """
@@ -229,7 +219,6 @@ def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
 def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
     """Multiplies each channel's deviation from its mean over the image by `contrast_factor`.
 
-    >>> import gradtape as tf
     >>> tf.image.adjust_contrast([[[0.0], [1.0]]], 0.5).numpy().ravel()
     array([0.25, 0.75], dtype=float32)
     """
@@ -251,7 +240,6 @@ def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
 def adjust_gamma(image: TensorLike, gamma: float | Tensor = 1, gain: TensorLike = 1) -> Tensor:
     """`gain * image ** gamma`, for colors scaled to [0, 1].
 
-    >>> import gradtape as tf
     >>> tf.image.adjust_gamma([0.5, 1.0], gamma=2.0).numpy()
     array([0.25, 1.  ], dtype=float32)
     """
@@ -262,7 +250,6 @@ def adjust_gamma(image: TensorLike, gamma: float | Tensor = 1, gain: TensorLike 
 def adjust_hue(image: TensorLike, delta: float | Tensor, name: str | None = None) -> Tensor:
     """Rotates the hue of the image by `delta`, where 1 is a full circle.
 
-    >>> import gradtape as tf
     >>> tf.image.adjust_hue([[[1.0, 0.0, 0.0]]], 1 / 3).numpy().ravel().round(4)
     array([0., 1., 0.], dtype=float32)
     """
@@ -281,7 +268,6 @@ def adjust_hue(image: TensorLike, delta: float | Tensor, name: str | None = None
 def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: str | None = None) -> Tensor:
     """Multiplies the saturation of the image by a factor, with a maximum of 1.
 
-    >>> import gradtape as tf
     >>> tf.image.adjust_saturation([[[1.0, 0.5, 0.5]]], 0.0).numpy().ravel()
     array([1., 1., 1.], dtype=float32)
     """
@@ -303,7 +289,6 @@ def _check_image_colours(image: Tensor) -> None:
 def per_image_standardization(image: TensorLike) -> Tensor:
     """Subtracts each image's mean and divides by its standard deviation, in float32.
 
-    >>> import gradtape as tf
     >>> tf.image.per_image_standardization([[[1.0], [3.0]]]).numpy().ravel()
     array([-1.,  1.], dtype=float32)
     """
@@ -323,7 +308,6 @@ def adjust_jpeg_quality(
 
     Requires Pillow, whose JPEG library may round differently from TensorFlow's by a few units of 1/255.
 
-    >>> import gradtape as tf
     >>> tf.image.adjust_jpeg_quality(tf.zeros([8, 8, 3]), 75).shape
     TensorShape([8, 8, 3])
     """

@@ -35,7 +35,6 @@ def flipped(image: Tensor, axis: int) -> Tensor:
 def flip_left_right(image: TensorLike) -> Tensor:
     """Flips the image horizontally.
 
-    >>> import gradtape as tf
     >>> tf.image.flip_left_right([[[1], [2]]]).numpy().ravel()
     array([2, 1], dtype=int32)
     """
@@ -45,7 +44,6 @@ def flip_left_right(image: TensorLike) -> Tensor:
 def flip_up_down(image: TensorLike) -> Tensor:
     """Flips the image vertically.
 
-    >>> import gradtape as tf
     >>> tf.image.flip_up_down([[[1]], [[2]]]).numpy().ravel()
     array([2, 1], dtype=int32)
     """
@@ -55,7 +53,6 @@ def flip_up_down(image: TensorLike) -> Tensor:
 def transpose(image: TensorLike, name: str | None = None) -> Tensor:
     """Exchanges height and width of the image.
 
-    >>> import gradtape as tf
     >>> tf.image.transpose(tf.zeros([2, 3, 1])).shape
     TensorShape([3, 2, 1])
     """
@@ -66,7 +63,6 @@ def transpose(image: TensorLike, name: str | None = None) -> Tensor:
 def rot90(image: TensorLike, k: SupportsInt = 1, name: str | None = None) -> Tensor:
     """Rotates the image counterclockwise by `k` right angles.
 
-    >>> import gradtape as tf
     >>> tf.image.rot90([[[1], [2]]]).numpy().ravel()
     array([2, 1], dtype=int32)
     """
@@ -82,7 +78,6 @@ def rot90(image: TensorLike, k: SupportsInt = 1, name: str | None = None) -> Ten
 def central_crop(image: TensorLike, central_fraction: SupportsFloat) -> Tensor:
     """Crops the center of the image: this fraction of its height and width.
 
-    >>> import gradtape as tf
     >>> tf.image.central_crop(tf.zeros([8, 6, 3]), 0.5).shape
     TensorShape([4, 4, 3])
     """
@@ -106,7 +101,6 @@ def crop_to_bounding_box(
 ) -> Tensor:  # fmt: skip
     """Crops the image to the target height and width, starting at the offsets.
 
-    >>> import gradtape as tf
     >>> tf.image.crop_to_bounding_box([[[1], [2], [3]]], 0, 1, 1, 2).numpy().ravel()
     array([2, 3], dtype=int32)
     """
@@ -128,7 +122,6 @@ def pad_to_bounding_box(
 ) -> Tensor:  # fmt: skip
     """Pads the image with zeros to the target height and width; it starts at the offsets.
 
-    >>> import gradtape as tf
     >>> tf.image.pad_to_bounding_box([[[1], [2]]], 0, 1, 1, 4).numpy().ravel()
     array([0, 1, 2, 0], dtype=int32)
     """
@@ -147,7 +140,6 @@ def pad_to_bounding_box(
 def resize_with_crop_or_pad(image: TensorLike, target_height: SupportsInt, target_width: SupportsInt) -> Tensor:
     """Crops or pads the image evenly on both sides to the target height and width.
 
-    >>> import gradtape as tf
     >>> tf.image.resize_with_crop_or_pad(tf.zeros([5, 3, 1]), 3, 5).shape
     TensorShape([3, 5, 1])
     """
@@ -212,7 +204,6 @@ def extract_patches(
       rates: [1, rows, columns, 1], the distance between the pixels of a window.
       padding: `"VALID"`, or `"SAME"` to zero-pad so that a window starts at every stride.
 
-    >>> import gradtape as tf
     >>> image = tf.reshape(tf.range(9), [1, 3, 3, 1])
     >>> tf.image.extract_patches(image, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], "VALID").numpy()[0, 0, 1]
     array([1, 2, 4, 5], dtype=int32)

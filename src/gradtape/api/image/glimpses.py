@@ -25,7 +25,6 @@ def extract_glimpse(
         the image's size if `normalized`, and counted from the center of the image if `centered`.
       noise: `"uniform"` or `"gaussian"`, in the range of the image's values, or `"zero"`.
 
-    >>> import gradtape as tf
     >>> image = tf.reshape(tf.range(25.0), [1, 5, 5, 1])
     >>> tf.image.extract_glimpse(image, [2, 2], [[0, 0]], centered=False, normalized=False).numpy()[0, :, :, 0]
     array([[0., 1.],

@@ -50,7 +50,6 @@ def _check_compatible(a: Tensor, b: Tensor) -> None:
 def psnr(a: TensorLike, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
     """Returns the peak signal-to-noise ratio of two images, or of pairs of images, in decibels.
 
-    >>> import gradtape as tf
     >>> print(tf.image.psnr(tf.zeros([2, 2, 1]), tf.fill([2, 2, 1], 0.1), max_val=1.0).numpy().round(4))
     20.0
     """
@@ -106,7 +105,6 @@ def ssim(
 ) -> Tensor:
     """Returns the structural similarity of two images, or of pairs of images: 1 for equal images.
 
-    >>> import gradtape as tf
     >>> image = tf.random.stateless_uniform([16, 16, 3], seed=[1, 2])
     >>> print(tf.image.ssim(image, image, max_val=1.0).numpy())
     1.0
@@ -142,7 +140,6 @@ def ssim_multiscale(
 ) -> Tensor:
     """Returns the structural similarity of two images over several scales, each half the size of the previous one.
 
-    >>> import gradtape as tf
     >>> image = tf.random.stateless_uniform([32, 32, 1], seed=[1, 2])
     >>> print(tf.image.ssim_multiscale(image, image, 1.0, power_factors=(0.5, 0.5)).numpy())
     1.0
@@ -165,7 +162,6 @@ def ssim_multiscale(
 def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
     """Sums the absolute differences of neighboring pixels for each image.
 
-    >>> import gradtape as tf
     >>> print(tf.image.total_variation(tf.constant([[[1.0], [4.0]]])).numpy())
     3.0
     """
@@ -182,7 +178,6 @@ def total_variation(images: TensorLike, name: str | None = None) -> Tensor:
 def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
     """Returns the differences of each pixel to the one below and to the one on the right; 0 at the borders.
 
-    >>> import gradtape as tf
     >>> dy, dx = tf.image.image_gradients(tf.reshape(tf.range(4.0), [1, 2, 2, 1]))
     >>> dy.numpy().ravel(), dx.numpy().ravel()
     (array([2., 2., 0., 0.], dtype=float32), array([1., 0., 1., 0.], dtype=float32))
@@ -198,7 +193,6 @@ def image_gradients(image: TensorLike) -> tuple[Tensor, Tensor]:
 def sobel_edges(image: TensorLike) -> Tensor:
     """Returns Sobel's vertical and horizontal derivatives of a batch of images, along a new last axis.
 
-    >>> import gradtape as tf
     >>> tf.image.sobel_edges(tf.zeros([1, 4, 5, 3])).shape
     TensorShape([1, 4, 5, 3, 2])
     """

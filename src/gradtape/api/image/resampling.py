@@ -29,7 +29,6 @@ _FEW = 4  # up to this many input rows per output row, sums of rows are faster t
 class ResizeMethod:
     """The names of the resize methods.
 
-    >>> import gradtape as tf
     >>> tf.image.ResizeMethod.BICUBIC
     'bicubic'
     """
@@ -176,7 +175,6 @@ def resize(
       preserve_aspect_ratio: scale by one factor, to the largest image that fits into `size`.
       antialias: widen the kernel when an image shrinks; `"nearest"` and `"area"` do not need it.
 
-    >>> import gradtape as tf
     >>> tf.image.resize([[[0.0], [3.0]]], [1, 4]).numpy().ravel()
     array([0.  , 0.75, 2.25, 3.  ], dtype=float32)
     """
@@ -221,7 +219,6 @@ def resize_with_pad(
 ) -> Tensor:  # fmt: skip
     """Resizes the image with its aspect ratio, and pads it evenly with zeros to the target height and width.
 
-    >>> import gradtape as tf
     >>> tf.image.resize_with_pad([[[1.0], [1.0]]], 4, 4).numpy()[:, :, 0]
     array([[0., 0., 0., 0.],
            [1., 1., 1., 1.],
@@ -261,7 +258,6 @@ def crop_and_resize(
 
     Differentiable with respect to the images and, for `"bilinear"`, the boxes.
 
-    >>> import gradtape as tf
     >>> tf.image.crop_and_resize([[[[0.0], [4.0]]]], [[0.0, 0.0, 0.0, 1.0]], [0], [1, 3]).numpy().ravel()
     array([0., 2., 4.], dtype=float32)
     """

@@ -36,7 +36,6 @@ def decode_wav(
       desired_channels: the number of columns; the last channel is repeated or channels are dropped.
       desired_samples: the number of rows; silence is appended or the end is dropped.
 
-    >>> import gradtape as tf
     >>> wave = tf.audio.encode_wav([[0.5], [-0.5]], sample_rate=8000)
     >>> tf.audio.decode_wav(wave).audio.numpy().tolist()
     [[0.5], [-0.5]]
@@ -86,7 +85,6 @@ def _decode_samples(data: bytes) -> tuple[Any, int]:
 def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
     """Encodes samples from -1 to 1, rows with one column per channel, as a WAV file.
 
-    >>> import gradtape as tf
     >>> len(tf.audio.encode_wav([[0.5], [-0.5]], sample_rate=8000).numpy())
     48
     """

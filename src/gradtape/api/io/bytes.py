@@ -30,7 +30,7 @@ __all__ = [
 def read_file(filename: StringLike, name: str | None = None) -> Tensor:
     """Reads a file as one string.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "greeting.txt")
     >>> tf.io.write_file(path, "hello")
     >>> tf.io.read_file(path).numpy()
@@ -47,7 +47,7 @@ def _read(path: bytes) -> bytes:
 def write_file(filename: StringLike, contents: StringLike, name: str | None = None) -> None:
     """Writes the string `contents` to a file and creates missing folders.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "new", "greeting.txt")
     >>> tf.io.write_file(path, "hello")
     >>> tf.io.read_file(path).numpy()
@@ -75,7 +75,7 @@ def single(what: str, value: Tensor) -> bytes:
 def matching_files(pattern: StringLike, name: str | None = None) -> Tensor:
     """Returns the sorted files whose names match a pattern, or one of several.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.io.matching_files(tempfile.mkdtemp() + "/*.txt").shape
     TensorShape([0])
     """
@@ -90,7 +90,7 @@ def matching_files(pattern: StringLike, name: str | None = None) -> Tensor:
 def match_filenames_once(pattern: StringLike, name: str | None = None) -> Variable:
     """Returns a variable with the sorted names of the files that match a pattern now.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.io.match_filenames_once(tempfile.mkdtemp() + "/*.txt").shape
     TensorShape([0])
     """
@@ -104,7 +104,6 @@ def decode_raw(
 ) -> Tensor:  # fmt: skip
     """Interprets the bytes of each string as numbers, along a new last axis.
 
-    >>> import gradtape as tf
     >>> tf.io.decode_raw(["ab", "cd"], tf.uint8).numpy().tolist()
     [[97, 98], [99, 100]]
     """
@@ -140,7 +139,6 @@ def decode_raw(
 def encode_base64(input: StringLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Encodes strings in web-safe base64.
 
-    >>> import gradtape as tf
     >>> tf.io.encode_base64("hello").numpy()
     b'aGVsbG8'
     """
@@ -155,7 +153,6 @@ def encode_base64(input: StringLike, pad: bool = False, name: str | None = None)
 def decode_base64(input: StringLike, name: str | None = None) -> Tensor:
     """Decodes strings in web-safe base64.
 
-    >>> import gradtape as tf
     >>> tf.io.decode_base64("aGVsbG8").numpy()
     b'hello'
     """

@@ -16,7 +16,6 @@ __all__ = [
 class BytesList(Message):
     """A list of bytes, `value`.
 
-    >>> import gradtape as tf
     >>> tf.train.BytesList(value=[b"a"]).value
     [b'a']
     """
@@ -27,7 +26,6 @@ class BytesList(Message):
 class FloatList(Message):
     """A list of float32 numbers, `value`.
 
-    >>> import gradtape as tf
     >>> tf.train.FloatList(value=[0.5]).value
     [0.5]
     """
@@ -38,7 +36,6 @@ class FloatList(Message):
 class Int64List(Message):
     """A list of integers, `value`.
 
-    >>> import gradtape as tf
     >>> tf.train.Int64List(value=[1, 2]).value
     [1, 2]
     """
@@ -49,7 +46,6 @@ class Int64List(Message):
 class Feature(Message):
     """A `bytes_list`, a `float_list` or an `int64_list`.
 
-    >>> import gradtape as tf
     >>> feature = tf.train.Feature(int64_list=tf.train.Int64List(value=[3]))
     >>> feature.WhichOneof("kind"), feature.int64_list.value
     ('int64_list', [3])
@@ -63,7 +59,6 @@ class Feature(Message):
 class Features(Message):
     """Features by name, `feature`.
 
-    >>> import gradtape as tf
     >>> features = tf.train.Features()
     >>> features.feature["age"].int64_list.value.append(29)
     >>> list(features.feature)
@@ -76,7 +71,6 @@ class Features(Message):
 class Example(Message):
     """An example of a dataset: its `features`. Its serialized form is TensorFlow's.
 
-    >>> import gradtape as tf
     >>> example = tf.train.Example()
     >>> example.features.feature["age"].int64_list.value.extend([29, 30])
     >>> data = example.SerializeToString()
@@ -90,7 +84,6 @@ class Example(Message):
 class FeatureList(Message):
     """A list of features, `feature`: one per step of a sequence.
 
-    >>> import gradtape as tf
     >>> steps = tf.train.FeatureList()
     >>> steps.feature.add().float_list.value.append(0.5)
     >>> len(steps.feature)
@@ -103,7 +96,6 @@ class FeatureList(Message):
 class FeatureLists(Message):
     """Lists of features by name, `feature_list`.
 
-    >>> import gradtape as tf
     >>> lists = tf.train.FeatureLists()
     >>> lists.feature_list["words"].feature.add().bytes_list.value.append(b"hello")
     >>> list(lists.feature_list)
@@ -116,7 +108,6 @@ class FeatureLists(Message):
 class SequenceExample(Message):
     """An example with sequences: features of the whole in `context`, features of its steps in `feature_lists`.
 
-    >>> import gradtape as tf
     >>> example = tf.train.SequenceExample()
     >>> example.context.feature["length"].int64_list.value.append(2)
     >>> example.feature_lists.feature_list["words"].feature.add().bytes_list.value.append(b"hello")

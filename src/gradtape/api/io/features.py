@@ -14,7 +14,6 @@ __all__ = ["FixedLenFeature", "FixedLenSequenceFeature", "RaggedFeature", "Spars
 class FixedLenFeature(NamedTuple):
     """A feature with the same shape in all examples: a dense tensor; required unless `default_value` is given.
 
-    >>> import gradtape as tf
     >>> tf.io.FixedLenFeature([2], tf.float32)
     FixedLenFeature(shape=[2], dtype=tf.float32, default_value=None)
     """
@@ -27,7 +26,6 @@ class FixedLenFeature(NamedTuple):
 class VarLenFeature(NamedTuple):
     """A feature of any length: a sparse tensor.
 
-    >>> import gradtape as tf
     >>> tf.io.VarLenFeature(tf.string)
     VarLenFeature(dtype=tf.string)
     """
@@ -38,7 +36,6 @@ class VarLenFeature(NamedTuple):
 class FixedLenSequenceFeature(NamedTuple):
     """A feature with rows of tensors of one shape: a dense tensor, in which shorter rows are padded.
 
-    >>> import gradtape as tf
     >>> tf.io.FixedLenSequenceFeature([], tf.int64, allow_missing=True).allow_missing
     True
     """
@@ -52,7 +49,6 @@ class FixedLenSequenceFeature(NamedTuple):
 class SparseFeature(NamedTuple):
     """Features that form a sparse tensor: indices under `index_key`, or several keys, and values under `value_key`.
 
-    >>> import gradtape as tf
     >>> tf.io.SparseFeature("place", "value", tf.float32, size=10).size
     10
     """
@@ -99,7 +95,6 @@ class _RaggedFields(NamedTuple):
 class RaggedFeature(_RaggedFields):
     """A feature of any length: a ragged tensor, which other features may partition further.
 
-    >>> import gradtape as tf
     >>> parted = tf.io.RaggedFeature(tf.int64, "values", [tf.io.RaggedFeature.RowLengths("lengths")])
     >>> parted.value_key
     'values'

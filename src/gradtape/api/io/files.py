@@ -26,7 +26,7 @@ _MODES = ("r", "w", "a", "r+", "w+", "a+")
 class GFile:
     """A file that is opened on first use: `GFile(name, "r")`, also as a context manager.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "lines.txt")
     >>> with tf.io.gfile.GFile(path, "w") as file:
     ...     file.write("one\\ntwo\\n")
@@ -159,7 +159,7 @@ class FileStatistics(NamedTuple):
 def stat(path: PathLike) -> FileStatistics:
     """Returns size, modification time and kind of a file.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.io.gfile.stat(tempfile.mkdtemp()).is_directory
     True
     """
@@ -171,7 +171,6 @@ def stat(path: PathLike) -> FileStatistics:
 def exists(path: PathLike) -> bool:
     """Returns whether a file or folder exists.
 
-    >>> import gradtape as tf
     >>> tf.io.gfile.exists("/no/such/file")
     False
     """
@@ -181,7 +180,6 @@ def exists(path: PathLike) -> bool:
 def isdir(path: PathLike) -> bool:
     """Returns whether a folder exists.
 
-    >>> import gradtape as tf
     >>> tf.io.gfile.isdir("/no/such/folder")
     False
     """
@@ -191,7 +189,7 @@ def isdir(path: PathLike) -> bool:
 def listdir(path: PathLike) -> list[str]:
     """Returns the names in a folder.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.io.gfile.listdir(tempfile.mkdtemp())
     []
     """
@@ -205,7 +203,7 @@ def walk(
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yields every folder from `top` down, with the names of its folders and files.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> [(folders, files) for _, folders, files in tf.io.gfile.walk(tempfile.mkdtemp())]
     [([], [])]
     """
@@ -216,7 +214,7 @@ def walk(
 def glob(pattern: PathLike | Sequence[PathLike]) -> list[str]:
     """Returns the files whose names match a pattern, or one of several.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.io.gfile.glob(tempfile.mkdtemp() + "/*.txt")
     []
     """
@@ -227,7 +225,6 @@ def glob(pattern: PathLike | Sequence[PathLike]) -> list[str]:
 def join(path: str, *paths: str) -> str:
     """Joins the parts of a path.
 
-    >>> import gradtape as tf
     >>> tf.io.gfile.join("folder", "file.txt")
     'folder/file.txt'
     """
@@ -237,7 +234,7 @@ def join(path: str, *paths: str) -> str:
 def mkdir(path: PathLike) -> None:
     """Creates a folder in an existing one; does nothing if it exists.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.io.gfile.mkdir(tempfile.mkdtemp() + "/new")
     """
     if not isdir(path):
@@ -248,7 +245,7 @@ def mkdir(path: PathLike) -> None:
 def makedirs(path: PathLike) -> None:
     """Creates a folder and its missing parents.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.io.gfile.makedirs(tempfile.mkdtemp() + "/new/newer")
     """
     with failures(path):
@@ -258,7 +255,7 @@ def makedirs(path: PathLike) -> None:
 def remove(path: PathLike) -> None:
     """Removes a file.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/file"
     >>> _ = open(path, "w").close()
     >>> tf.io.gfile.remove(path)
@@ -272,7 +269,7 @@ def remove(path: PathLike) -> None:
 def rmtree(path: PathLike) -> None:
     """Removes a folder and its contents.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> tf.io.gfile.rmtree(folder)
     >>> tf.io.gfile.exists(folder)
@@ -285,7 +282,7 @@ def rmtree(path: PathLike) -> None:
 def copy(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     """Copies a file.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> tf.io.write_file(folder + "/a", "text")
     >>> tf.io.gfile.copy(folder + "/a", folder + "/b")
@@ -300,7 +297,7 @@ def copy(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
 def rename(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     """Renames a file or folder.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> tf.io.write_file(folder + "/a", "text")
     >>> tf.io.gfile.rename(folder + "/a", folder + "/b")
@@ -320,7 +317,6 @@ def _refuse_to_overwrite(path: Any, overwrite: bool) -> None:
 def get_registered_schemes() -> list[str]:
     """Returns the prefixes of file names that are supported: only local files, without a prefix.
 
-    >>> import gradtape as tf
     >>> tf.io.gfile.get_registered_schemes()
     ['']
     """

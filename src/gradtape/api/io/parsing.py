@@ -27,7 +27,6 @@ def parse_example(
       features: descriptions by name: `tf.io.FixedLenFeature` gives a dense tensor, `VarLenFeature` and `SparseFeature`
         a sparse one, `RaggedFeature` a ragged one, `FixedLenSequenceFeature` a padded dense one.
 
-    >>> import gradtape as tf
     >>> example = tf.train.Example()
     >>> example.features.feature["age"].int64_list.value.append(29)
     >>> rows = tf.constant([example.SerializeToString()] * 2)
@@ -56,7 +55,6 @@ def parse_single_example(
 ) -> dict[str, Any]:
     """Parses one serialized `tf.train.Example` into a dict of tensors.
 
-    >>> import gradtape as tf
     >>> example = tf.train.Example()
     >>> example.features.feature["words"].bytes_list.value.extend([b"a", b"b"])
     >>> found = tf.io.parse_single_example(example.SerializeToString(), {"words": tf.io.VarLenFeature(tf.string)})

@@ -25,7 +25,6 @@ _KINDS = ("", "GZIP", "ZLIB")
 class TFRecordOptions:
     """Options for writing a TFRecord file: its compression.
 
-    >>> import gradtape as tf
     >>> tf.io.TFRecordOptions(compression_type="GZIP").compression_type
     'GZIP'
     """
@@ -73,7 +72,7 @@ class TFRecordOptions:
 class TFRecordWriter(Unpicklable):
     """Writes records to a TFRecord file, which TensorFlow can read.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "one.tfrecord")
     >>> with tf.io.TFRecordWriter(path) as writer:
     ...     writer.write(b"a record")

@@ -38,7 +38,6 @@ def parse_sequence_example(
         padded to the longest sequence, and an entry of the lengths; `VarLenFeature` a sparse, `RaggedFeature` a ragged
         one.
 
-    >>> import gradtape as tf
     >>> example = tf.train.SequenceExample()
     >>> for word in [b"to", b"be"]:
     ...     example.feature_lists.feature_list["words"].feature.add().bytes_list.value.append(word)
@@ -59,7 +58,6 @@ def parse_single_sequence_example(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Parses one serialized `tf.train.SequenceExample` into context features and step features.
 
-    >>> import gradtape as tf
     >>> example = tf.train.SequenceExample()
     >>> example.context.feature["id"].int64_list.value.append(7)
     >>> data = example.SerializeToString()

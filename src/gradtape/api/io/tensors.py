@@ -43,7 +43,6 @@ _MAX_BYTES = 1 << 31  # limit for a tensor of which one value is stored; a messa
 def serialize_tensor(tensor: ValueLike, name: str | None = None) -> Tensor:
     """Serializes a tensor for `tf.io.parse_tensor`.
 
-    >>> import gradtape as tf
     >>> data = tf.io.serialize_tensor(tf.constant([1, 2]))
     >>> tf.io.parse_tensor(data, tf.int32).numpy().tolist()
     [1, 2]
@@ -67,7 +66,6 @@ def encoded(array: Any, dtype: DType) -> bytes:
 def parse_tensor(serialized: StringLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """Parses a tensor serialized by `tf.io.serialize_tensor`.
 
-    >>> import gradtape as tf
     >>> tf.io.parse_tensor(tf.io.serialize_tensor(["a", "b"]), tf.string).numpy().tolist()
     [b'a', b'b']
     """
@@ -179,7 +177,6 @@ def _parts(data: bytes) -> tuple[DType, list[int], bytes, list[Any]]:
 def serialize_sparse(sp_input: SparseTensor, out_type: DTypeLike = dtypes.string, name: str | None = None) -> Tensor:
     """Returns the indices, the values and the shape of a sparse tensor, each serialized.
 
-    >>> import gradtape as tf
     >>> tf.io.serialize_sparse(tf.sparse.from_dense([0, 5])).shape
     TensorShape([3])
     """
@@ -196,7 +193,6 @@ def serialize_many_sparse(
 ) -> Tensor:
     """Serializes every row of a sparse tensor like `serialize_sparse`.
 
-    >>> import gradtape as tf
     >>> tf.io.serialize_many_sparse(tf.sparse.from_dense([[0, 5], [7, 0]])).shape
     TensorShape([2, 3])
     """
@@ -219,7 +215,6 @@ def deserialize_many_sparse(
 ) -> SparseTensor:
     """Merges serialized sparse tensors, one per row, into one with an additional axis.
 
-    >>> import gradtape as tf
     >>> rows = tf.io.serialize_many_sparse(tf.sparse.from_dense([[0, 5], [7, 0]]))
     >>> tf.sparse.to_dense(tf.io.deserialize_many_sparse(rows, tf.int32)).numpy().tolist()
     [[0, 5], [7, 0]]

@@ -45,7 +45,6 @@ def decode_csv(
       na_value: also means an empty field.
       select_cols: the indices of the columns to read; all by default.
 
-    >>> import gradtape as tf
     >>> numbers, words = tf.io.decode_csv(["1,a", ",b"], record_defaults=[7, ""])
     >>> numbers.numpy().tolist(), words.numpy().tolist()
     ([1, 7], [b'a', b'b'])
@@ -138,7 +137,6 @@ def value_of(field: bytes, record: int | None, number: int, default: Tensor, mis
 def decode_json_example(json_examples: StringLike, name: str | None = None) -> Tensor:
     """Converts `tf.train.Example`s in JSON to serialized ones.
 
-    >>> import gradtape as tf
     >>> data = tf.io.decode_json_example('{"features": {"feature": {"age": {"int64List": {"value": [29]}}}}}')
     >>> int(tf.io.parse_single_example(data, {"age": tf.io.FixedLenFeature([], tf.int64)})["age"])
     29
@@ -173,7 +171,7 @@ _DECOMPRESS: dict[str, Any] = {"": lambda data: data, "ZLIB": zlib.decompress, "
 def decode_compressed(bytes: StringLike, compression_type: str = "", name: str | None = None) -> Tensor:
     """Decompresses strings.
 
-    >>> import gradtape as tf, zlib
+    >>> import zlib
     >>> tf.io.decode_compressed([zlib.compress(b"hello")], "ZLIB").numpy().tolist()
     [b'hello']
     """

@@ -31,7 +31,6 @@ def banded_triangular_solve(
       lower: whether the first row is the main diagonal, or the last.
       adjoint: whether to solve with the adjoint of the matrix.
 
-    >>> import gradtape as tf
     >>> tf.linalg.banded_triangular_solve([[2.0, 2.0], [0.0, 1.0]], [[2.0], [5.0]]).numpy().tolist()
     [[1.0], [2.0]]
     """
@@ -107,7 +106,6 @@ def tridiagonal_solve(
       partial_pivoting: ignored: rows are always pivoted.
       perturb_singular: not available.
 
-    >>> import gradtape as tf
     >>> bands = [[1.0, 1.0, 0.0], [4.0, 4.0, 4.0], [0.0, 2.0, 2.0]]
     >>> tf.linalg.tridiagonal_solve(bands, [1.0, 2.0, 3.0]).numpy().tolist()
     [0.1875, 0.25, 0.625]
@@ -147,7 +145,6 @@ def tridiagonal_matmul(
 ) -> Tensor:
     """Multiplies a tridiagonal matrix, given as for `tf.linalg.tridiagonal_solve`, by `rhs`.
 
-    >>> import gradtape as tf
     >>> bands = [[1.0, 1.0, 0.0], [4.0, 4.0, 4.0], [0.0, 2.0, 2.0]]
     >>> tf.linalg.tridiagonal_matmul(bands, [[1.0], [1.0], [1.0]]).numpy().tolist()
     [[5.0], [7.0], [6.0]]
@@ -197,7 +194,6 @@ def eigh_tridiagonal(
       select_range: see `select`.
       tol: ignored: eigenvalues are computed to machine precision.
 
-    >>> import gradtape as tf
     >>> tf.linalg.eigh_tridiagonal([0.0, 0.0], [2.0], select="i", select_range=(1, 1)).numpy().tolist()
     [2.0]
     """

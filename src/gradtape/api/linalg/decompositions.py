@@ -34,7 +34,6 @@ def cholesky(input: TensorLike, name: str | None = None) -> Tensor:
 
     If a matrix is not positive definite, L is NaN.
 
-    >>> import gradtape as tf
     >>> tf.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).numpy().tolist()
     [[2.0, 0.0], [1.0, 2.0]]
     """
@@ -46,7 +45,6 @@ def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
 
     It reads the lower triangle only.
 
-    >>> import gradtape as tf
     >>> e, v = tf.linalg.eigh([[2.0, 0.0], [0.0, 1.0]])
     >>> e.numpy().tolist()
     [1.0, 2.0]
@@ -58,7 +56,6 @@ def eigh(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
 def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Returns the eigenvalues of Hermitian matrices in increasing order.
 
-    >>> import gradtape as tf
     >>> tf.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).numpy().tolist()
     [1.0, 2.0]
     """
@@ -70,7 +67,6 @@ def eigvalsh(tensor: TensorLike, name: str | None = None) -> Tensor:
 def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Returns eigenvalues and eigenvectors (columns of length 1) of square matrices; both are complex.
 
-    >>> import gradtape as tf
     >>> e, v = tf.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
     >>> sorted(e.numpy().imag.round(6).tolist())
     [-1.0, 1.0]
@@ -81,7 +77,6 @@ def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
 def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """Returns the eigenvalues of square matrices, complex and in no particular order.
 
-    >>> import gradtape as tf
     >>> sorted(tf.linalg.eigvals([[3.0, 0.0], [0.0, 2.0]]).numpy().real.tolist())
     [2.0, 3.0]
     """
@@ -104,7 +99,6 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
       full_matrices: whether u and v are square.
       compute_uv: if false, only `s` is computed and returned.
 
-    >>> import gradtape as tf
     >>> tf.linalg.svd([[3.0, 0.0], [0.0, -4.0]], compute_uv=False).numpy().tolist()
     [4.0, 3.0]
     """
@@ -116,7 +110,6 @@ def svd(tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True
 def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Qr:
     """Returns the factorization into orthonormal columns and an upper triangle.
 
-    >>> import gradtape as tf
     >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
     >>> (q @ r).numpy().round(4).tolist()
     [[3.0, 1.0], [4.0, 2.0]]
@@ -127,7 +120,6 @@ def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) 
 def lu(input: TensorLike, output_idx_type: DType = dtypes.int32, name: str | None = None) -> Lu:
     """Returns the factorization x[p] = L U; L, without its unit diagonal, and U share one matrix.
 
-    >>> import gradtape as tf
     >>> tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])[0].numpy().tolist()
     [[4.0, 4.0], [0.25, 1.0]]
     """

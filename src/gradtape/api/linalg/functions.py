@@ -15,7 +15,6 @@ __all__ = ["expm", "logm", "sqrtm"]
 def expm(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the matrix exponential, the sum of xⁿ / n!.
 
-    >>> import gradtape as tf
     >>> tf.linalg.expm([[0.0, 1.0], [0.0, 0.0]]).numpy().tolist()
     [[1.0, 1.0], [0.0, 1.0]]
     """
@@ -28,7 +27,6 @@ def expm(input: TensorLike, name: str | None = None) -> Tensor:
 def logm(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the principal logarithm of each matrix, which must be complex.
 
-    >>> import gradtape as tf
     >>> tf.linalg.logm(tf.constant([[1.0, 1.0], [0.0, 1.0]], tf.complex128)).numpy().real.round(9).tolist()
     [[0.0, 1.0], [0.0, 0.0]]
     """
@@ -38,7 +36,6 @@ def logm(input: TensorLike, name: str | None = None) -> Tensor:
 def sqrtm(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the principal square root of each matrix; NaN if a real matrix has only complex roots.
 
-    >>> import gradtape as tf
     >>> tf.linalg.sqrtm([[4.0, 0.0], [0.0, 9.0]]).numpy().tolist()
     [[2.0, 0.0], [0.0, 3.0]]
     """

@@ -32,7 +32,6 @@ class LogMatrixDeterminant(NamedTuple):
 def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Returns the inverse of each matrix, or of its adjoint.
 
-    >>> import gradtape as tf
     >>> tf.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).numpy().tolist()
     [[0.5, 0.0], [0.0, 0.25]]
     """
@@ -43,7 +42,6 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
 def det(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the determinant of each matrix.
 
-    >>> import gradtape as tf
     >>> tf.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy().item()
     8.0
     """
@@ -53,7 +51,6 @@ def det(input: TensorLike, name: str | None = None) -> Tensor:
 def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     """Returns the sign and the log modulus of the determinant, which itself may be out of range.
 
-    >>> import gradtape as tf
     >>> tf.linalg.slogdet([[-1.0, 0.0], [0.0, 1.0]]).sign.numpy().item()
     -1.0
     """
@@ -63,7 +60,6 @@ def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Returns the logarithm of the determinant of Hermitian positive definite matrices.
 
-    >>> import gradtape as tf
     >>> round(tf.linalg.logdet([[2.0, 0.0], [0.0, 4.0]]).numpy().item(), 4)
     2.0794
     """
@@ -77,7 +73,6 @@ def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
 def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """Returns the solution x of `matrix @ x = rhs`, or with the adjoint of the matrix.
 
-    >>> import gradtape as tf
     >>> tf.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [[1.0], [1.0]]).numpy().tolist()
     [[0.5], [0.25]]
     """
@@ -98,7 +93,6 @@ def triangular_solve(
 ) -> Tensor:
     """Solves `matrix @ x = rhs` (or with the adjoint) for a triangular matrix; reads only one triangle.
 
-    >>> import gradtape as tf
     >>> tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 1.0]], [[2.0], [3.0]]).numpy().tolist()
     [[1.0], [2.0]]
     """
@@ -119,7 +113,6 @@ def _triangular_solve(a: Tensor, b: Tensor, lower: bool, adjoint: bool = False) 
 def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """Returns the solution of `A x = rhs` from `chol = tf.linalg.cholesky(A)`.
 
-    >>> import gradtape as tf
     >>> tf.linalg.cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [3.0]]).numpy().tolist()
     [[1.0], [3.0]]
     """
@@ -140,7 +133,6 @@ def lstsq(
       fast: whether to solve the normal equations, for well-conditioned matrices of full rank; otherwise the
         pseudoinverse is used.
 
-    >>> import gradtape as tf
     >>> tf.linalg.lstsq([[1.0], [1.0]], [[1.0], [3.0]]).numpy().round(4).tolist()
     [[2.0]]
     """
@@ -189,7 +181,6 @@ def pinv(
       rcond: singular values up to this fraction of the largest count as zero.
       validate_args: ignored: arguments are always checked.
 
-    >>> import gradtape as tf
     >>> tf.linalg.pinv([[2.0], [0.0]]).numpy().tolist()
     [[0.5, 0.0]]
     """
@@ -202,7 +193,6 @@ def matrix_rank(
 ) -> Tensor:
     """Returns the number of singular values of each matrix that exceed `tol`.
 
-    >>> import gradtape as tf
     >>> tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).numpy().item()
     1
     """
@@ -237,7 +227,6 @@ def lu_reconstruct(
 ) -> Tensor:
     """Returns the matrix whose factorization `tf.linalg.lu` returned.
 
-    >>> import gradtape as tf
     >>> tf.linalg.lu_reconstruct(*tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]])).numpy().tolist()
     [[1.0, 2.0], [4.0, 4.0]]
     """
@@ -251,7 +240,6 @@ def lu_solve(
 ) -> Tensor:
     """Returns the solution of `A x = rhs` from `tf.linalg.lu(A)`.
 
-    >>> import gradtape as tf
     >>> tf.linalg.lu_solve(*tf.linalg.lu([[1.0, 2.0], [4.0, 4.0]]), rhs=[[3.0], [8.0]]).numpy().tolist()
     [[1.0], [1.0]]
     """
@@ -268,7 +256,6 @@ def lu_matrix_inverse(
 ) -> Tensor:
     """Returns the inverse of A from `tf.linalg.lu(A)`.
 
-    >>> import gradtape as tf
     >>> tf.linalg.lu_matrix_inverse(*tf.linalg.lu([[0.0, 2.0], [4.0, 0.0]])).numpy().tolist()
     [[0.0, 0.25], [0.5, 0.0]]
     """

@@ -28,7 +28,6 @@ _ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 def matrix_transpose(a: TensorLike, name: str | None = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """Exchanges the rows and columns of each matrix.
 
-    >>> import gradtape as tf
     >>> tf.linalg.matrix_transpose([[1, 2, 3], [4, 5, 6]]).numpy().tolist()
     [[1, 4], [2, 5], [3, 6]]
     """
@@ -44,7 +43,6 @@ def matrix_transpose(a: TensorLike, name: str | None = "matrix_transpose", conju
 def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """Returns the conjugate transpose of each matrix.
 
-    >>> import gradtape as tf
     >>> tf.linalg.adjoint([[1 + 1j, 2j]]).numpy().tolist()
     [[(1-1j)], [-2j]]
     """
@@ -59,7 +57,6 @@ def band_part(input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, n
       num_lower: the number of subdiagonals to keep; all if negative.
       num_upper: the number of superdiagonals to keep; all if negative.
 
-    >>> import gradtape as tf
     >>> tf.linalg.band_part([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 0, -1).numpy().tolist()
     [[1, 2, 3], [0, 5, 6], [0, 0, 9]]
     """
@@ -128,7 +125,6 @@ def diag(
       padding_value: the value outside the diagonals.
       align: the alignment of shorter diagonals above and below the main one: `"RIGHT_LEFT"` and so on.
 
-    >>> import gradtape as tf
     >>> tf.linalg.diag([1, 2]).numpy().tolist()
     [[1, 0], [0, 2]]
     >>> tf.linalg.diag([1, 2], k=1, padding_value=9).numpy().tolist()
@@ -188,7 +184,6 @@ def diag_part(
       padding_value: the padding of shorter diagonals, if there are several.
       align: the alignment of shorter diagonals, as for `tf.linalg.diag`.
 
-    >>> import gradtape as tf
     >>> tf.linalg.diag_part([[1, 2], [3, 4]]).numpy().tolist()
     [1, 4]
     >>> tf.linalg.diag_part([[1, 2], [3, 4]], k=(-1, 0)).numpy().tolist()
@@ -213,7 +208,6 @@ def set_diag(
 ) -> Tensor:
     """Replaces the diagonals of each matrix; they are given as for `tf.linalg.diag`.
 
-    >>> import gradtape as tf
     >>> tf.linalg.set_diag([[7, 7], [7, 7]], [1, 2]).numpy().tolist()
     [[1, 7], [7, 2]]
     """
@@ -236,7 +230,6 @@ def set_diag(
 def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """Returns the tensor of twice the rank with `y[i, j, ..., i, j, ...] = diagonal[i, j, ...]`, and zeros elsewhere.
 
-    >>> import gradtape as tf
     >>> tf.linalg.tensor_diag([1, 2]).numpy().tolist()
     [[1, 0], [0, 2]]
     """
@@ -251,7 +244,6 @@ def tensor_diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
 def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the diagonal `y[i, j, ...] = x[i, j, ..., i, j, ...]` of a tensor of even rank.
 
-    >>> import gradtape as tf
     >>> tf.linalg.tensor_diag_part([[1, 2], [3, 4]]).numpy().tolist()
     [1, 4]
     """
@@ -272,7 +264,6 @@ def tensor_diag_part(input: TensorLike, name: str | None = None) -> Tensor:
 def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """Returns the cross product of vectors of three elements, along the last axis.
 
-    >>> import gradtape as tf
     >>> tf.linalg.cross([1, 0, 0], [0, 1, 0]).numpy().tolist()
     [0, 0, 1]
     """

@@ -15,7 +15,6 @@ __all__ = ["Analyzer", "QuantizationDebugger", "compatible"]
 class Analyzer:
     """Raises an error when used: analyze a model where TensorFlow is installed.
 
-    >>> import gradtape as tf
     >>> tf.lite.experimental.Analyzer.analyze("model.tflite")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...
@@ -38,7 +37,6 @@ class Analyzer:
 class QuantizationDebugger:
     """Raises an error: debug a model where TensorFlow is installed.
 
-    >>> import gradtape as tf
     >>> tf.lite.experimental.QuantizationDebugger()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...
@@ -78,7 +76,6 @@ class QuantizationDebugger:
 def compatible(target: Any = None, converter_target_spec: Any = None, **kwargs: Any) -> Any:
     """Raises an error when used as a decorator: check the compatibility where TensorFlow is installed.
 
-    >>> import gradtape as tf
     >>> tf.lite.experimental.authoring.compatible(tf.function(lambda x: x))  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...

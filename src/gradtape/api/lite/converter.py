@@ -18,7 +18,6 @@ INSTEAD = (
 class TFLiteConverter:
     """Raises an error: convert a saved model where TensorFlow is installed.
 
-    >>> import gradtape as tf
     >>> tf.lite.TFLiteConverter.from_saved_model("folder")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...

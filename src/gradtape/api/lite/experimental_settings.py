@@ -24,7 +24,6 @@ class OpResolverType(enum.Enum):
 class QuantizationDebugOptions:
     """Options of a `QuantizationDebugger`.
 
-    >>> import gradtape as tf
     >>> tf.lite.experimental.QuantizationDebugOptions(denylisted_ops=["CONV_2D"]).denylisted_ops
     ['CONV_2D']
     """

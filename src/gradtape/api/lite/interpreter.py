@@ -26,7 +26,6 @@ def _litert() -> Any:
 class Interpreter:
     """Runs a converted model, by the package LiteRT (`pip install ai-edge-litert`).
 
-    >>> import gradtape as tf
     >>> interpreter = tf.lite.Interpreter("model.tflite")  # doctest: +SKIP
     >>> interpreter.allocate_tensors()  # doctest: +SKIP
 
@@ -114,7 +113,6 @@ class Interpreter:
 def load_delegate(library: str, options: dict[str, Any] | None = None) -> Any:
     """Loads a delegate, a compiled library that runs parts of a model, by the package LiteRT.
 
-    >>> import gradtape as tf
     >>> tf.lite.experimental.load_delegate("libdelegate.so")  # doctest: +SKIP
     """
     return _litert().load_delegate(library, options)

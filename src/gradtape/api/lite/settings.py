@@ -40,7 +40,6 @@ class Optimize(enum.Enum):
 class RepresentativeDataset:
     """Typical inputs of a model, from which a converter estimates ranges.
 
-    >>> import gradtape as tf
     >>> next(iter(tf.lite.RepresentativeDataset(lambda: [[1.0]]).input_gen()))
     [1.0]
 
@@ -55,7 +54,6 @@ class RepresentativeDataset:
 class TargetSpec:
     """The device that a model is converted for.
 
-    >>> import gradtape as tf
     >>> tf.lite.TargetSpec().supported_ops
     {<OpsSet.TFLITE_BUILTINS: 'TFLITE_BUILTINS'>}
     """

@@ -30,7 +30,6 @@ FastHashSpec = HasherSpec("fasthash", None)
 class DatasetInitializer(KeyValueDtypes):
     """The initializer of a static table from a dataset of key-value pairs of scalars.
 
-    >>> import gradtape as tf
     >>> pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], [1, 2]))
     >>> table = tf.lookup.StaticHashTable(tf.data.experimental.DatasetInitializer(pairs), -1)
     >>> table.lookup(tf.constant(["b", "c"])).numpy().tolist()
@@ -62,7 +61,6 @@ def table_from_dataset(
     Args:
       vocab_size: the number of pairs; raises `InvalidArgumentError` if there are fewer.
 
-    >>> import gradtape as tf
     >>> pairs = tf.data.Dataset.range(3).map(lambda x: (x, tf.strings.as_string(x * 2)))
     >>> table = tf.data.experimental.table_from_dataset(pairs, default_value="none", key_dtype=tf.int64)
     >>> table.lookup(tf.constant([0, 2, 5], tf.int64)).numpy().tolist()
@@ -106,7 +104,6 @@ def index_table_from_dataset(
 ) -> StaticHashTable | StaticVocabularyTable:
     """Creates a table from the elements of a dataset to their indices.
 
-    >>> import gradtape as tf
     >>> words = tf.data.Dataset.from_tensor_slices(["a", "b", "c"])
     >>> table = tf.data.experimental.index_table_from_dataset(words)
     >>> table.lookup(tf.constant(["c", "a", "x"])).numpy().tolist()

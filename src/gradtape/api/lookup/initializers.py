@@ -23,7 +23,6 @@ __all__ = ["KeyValueTensorInitializer", "TextFileIndex", "TextFileInitializer"]
 class KeyValueTensorInitializer(KeyValueDtypes):
     """A table with the given keys and values.
 
-    >>> import gradtape as tf
     >>> rows = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1, 2])
     >>> tf.lookup.StaticHashTable(rows, default_value=-1).lookup(tf.constant(["b", "c"])).numpy().tolist()
     [2, -1]
@@ -64,7 +63,7 @@ class TextFileInitializer(KeyValueDtypes):
       vocab_size: the number of lines to read; all by default.
       value_index_offset: added to line numbers.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "words.txt")
     >>> tf.io.write_file(path, "emerson 10\\nlake 20\\n")
     >>> rows = tf.lookup.TextFileInitializer(path, tf.string, 0, tf.int64, 1, delimiter=" ")

@@ -193,7 +193,6 @@ class MutableHashTable(_MutableTable):
     Args:
       default_value: the value for missing keys; its shape is that of all values.
 
-    >>> import gradtape as tf
     >>> table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, default_value=-1)
     >>> table.insert(["a", "b"], [1, 2])
     >>> table.lookup(["a", "c"]).numpy().tolist()
@@ -221,7 +220,6 @@ class DenseHashTable(_MutableTable):
     TensorFlow stores such a table in one block of memory and also exports empty slots; gradtape's is a
     `MutableHashTable` whose keys may be vectors, and it exports its keys only.
 
-    >>> import gradtape as tf
     >>> table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, empty_key=0, deleted_key=-1)
     >>> table.insert([1, 2], [10, 20])
     >>> table.lookup([2, 3]).numpy().tolist()

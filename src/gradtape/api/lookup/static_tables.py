@@ -28,7 +28,6 @@ __all__ = ["StaticHashTable", "StaticVocabularyTable"]
 class StaticHashTable(LookupTable):
     """A table that an initializer fills once; missing keys get `default_value`.
 
-    >>> import gradtape as tf
     >>> rows = tf.lookup.KeyValueTensorInitializer(["red", "green"], [10, 20])
     >>> table = tf.lookup.StaticHashTable(rows, default_value=0)
     >>> table.lookup(tf.constant(["green", "blue"])).numpy().tolist()
@@ -120,7 +119,6 @@ def _format_value(value: Any) -> str:
 class StaticVocabularyTable(LookupTable):
     """A vocabulary with indices; missing words get one of `num_oov_buckets` further indices, by their hash.
 
-    >>> import gradtape as tf
     >>> words = tf.lookup.KeyValueTensorInitializer(["emerson", "lake"], tf.constant([0, 1], tf.int64))
     >>> table = tf.lookup.StaticVocabularyTable(words, num_oov_buckets=5)
     >>> table.lookup(tf.constant(["emerson", "lake", "palmer"])).numpy().tolist()[:2]

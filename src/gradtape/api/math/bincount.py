@@ -39,7 +39,6 @@ def _unique(x: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tensor]:
 def unique(x: ValueLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
     """Returns the distinct values of `x` in order of appearance, and the index of each element of `x` among them.
 
-    >>> import gradtape as tf
     >>> y, idx = tf.unique([4, 2, 4])
     >>> y.numpy(), idx.numpy()
     (array([4, 2], dtype=int32), array([0, 1, 0], dtype=int32))
@@ -50,7 +49,6 @@ def unique(x: ValueLike, out_idx: DTypeLike = dtypes.int32, name: str | None = N
 def unique_with_counts(x: ValueLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> UniqueWithCounts:
     """Like `unique`, and also returns the count of each distinct value.
 
-    >>> import gradtape as tf
     >>> tf.unique_with_counts([4, 2, 4]).count.numpy()
     array([2, 1], dtype=int32)
     """
@@ -75,7 +73,6 @@ def bincount(
       axis: None or 0 counts all values together, -1 counts each row; rows may be ragged or sparse.
       binary_output: return only whether a number occurs: 0 or 1.
 
-    >>> import gradtape as tf
     >>> tf.math.bincount([1, 1, 3]).numpy()
     array([0, 2, 0, 1], dtype=int32)
     """
@@ -143,7 +140,6 @@ def confusion_matrix(
 ) -> Tensor:
     """Counts how often each label (row) was predicted as each class (column), or sums the weights of these cases.
 
-    >>> import gradtape as tf
     >>> tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy()
     array([[1, 0],
            [1, 1]], dtype=int32)
@@ -208,7 +204,6 @@ def histogram_fixed_width(
 ) -> Tensor:  # fmt: skip
     """Counts the values in each of `nbins` equal bins of `value_range`; values outside go to the first or last bin.
 
-    >>> import gradtape as tf
     >>> tf.histogram_fixed_width([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
     array([2, 1, 1, 0, 2], dtype=int32)
     """
@@ -223,7 +218,6 @@ def histogram_fixed_width_bins(
 ) -> Tensor:  # fmt: skip
     """Returns the bin of each value among `nbins` equal bins of `value_range`; values outside go to the end bins.
 
-    >>> import gradtape as tf
     >>> tf.histogram_fixed_width_bins([-1.0, 0.0, 1.5, 2.0, 5.0, 15.0], [0.0, 5.0], nbins=5).numpy()
     array([0, 0, 1, 2, 4, 4], dtype=int32)
     """

@@ -47,7 +47,6 @@ def clip_by_value(
     Raises:
       tf.errors.InvalidArgumentError: if a bound does not broadcast to the shape of `t`.
 
-    >>> import gradtape as tf
     >>> tf.clip_by_value([-1.0, 0.5, 9.0], 0.0, 1.0).numpy()
     array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -78,7 +77,6 @@ def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = N
     Returns:
       A tensor of the shape of `t`.
 
-    >>> import gradtape as tf
     >>> tf.clip_by_norm([3.0, 4.0], 1.0).numpy()
     array([0.6, 0.8], dtype=float32)
     """
@@ -114,7 +112,6 @@ def clip_by_global_norm(
     Raises:
       TypeError: if `t_list` is not a sequence.
 
-    >>> import gradtape as tf
     >>> tf.clip_by_global_norm([tf.constant([3.0, 4.0]), None], 1.0)[0][0].numpy()
     array([0.6, 0.8], dtype=float32)
     """
@@ -141,7 +138,6 @@ def global_norm(t_list: Sequence[TensorLike | None], name: str | None = None) ->
     Returns:
       A scalar tensor.
 
-    >>> import gradtape as tf
     >>> tf.linalg.global_norm([tf.constant([3.0]), None, tf.constant(4.0)]).numpy()
     np.float32(5.0)
     """

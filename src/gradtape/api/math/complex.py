@@ -22,7 +22,6 @@ __all__ = [
 def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """Creates complex numbers from real and imaginary parts, both float32 or both float64.
 
-    >>> import gradtape as tf
     >>> tf.complex([1.0, 2.0], [3.0, 4.0]).numpy()
     array([1.+3.j, 2.+4.j], dtype=complex64)
     """
@@ -39,7 +38,6 @@ def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tens
 def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """Returns the complex conjugate; real values are unchanged.
 
-    >>> import gradtape as tf
     >>> tf.math.conj([1 + 2j]).numpy()
     array([1.-2.j])
     """
@@ -50,7 +48,6 @@ def conj(x: TensorLike, name: str | None = None) -> Tensor:
 def real(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the real part; real values are unchanged.
 
-    >>> import gradtape as tf
     >>> tf.math.real([1 + 2j]).numpy()
     array([1.])
     """
@@ -61,7 +58,6 @@ def real(input: TensorLike, name: str | None = None) -> Tensor:
 def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the imaginary part, 0 for real values.
 
-    >>> import gradtape as tf
     >>> tf.math.imag([1 + 2j]).numpy()
     array([2.])
     """
@@ -72,7 +68,6 @@ def imag(input: TensorLike, name: str | None = None) -> Tensor:
 def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """Returns the argument of a complex number, between -π and π; 0 or π for a real one.
 
-    >>> import gradtape as tf
     >>> tf.math.angle([1j, -1j]).numpy()
     array([ 1.57079633, -1.57079633])
     """

@@ -40,7 +40,6 @@ def matmul(
       a_is_sparse, b_is_sparse, grad_a, grad_b: accepted without effect.
       output_type: the dtype of the computation and the result, such as int32 for int8 matrices.
 
-    >>> import gradtape as tf
     >>> tf.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).numpy()
     array([[21.],
            [43.]], dtype=float32)
@@ -84,7 +83,6 @@ def matvec(
 ) -> Tensor:
     """Multiplies the innermost matrices of `a` by the innermost vectors of `b`.
 
-    >>> import gradtape as tf
     >>> tf.linalg.matvec([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0]).numpy()
     array([21., 43.], dtype=float32)
     """
@@ -103,7 +101,6 @@ def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None =
     Args:
       axes: a number n, for the last n axes of `a` and the first n of `b`; or two lists, of axes of `a` and of `b`.
 
-    >>> import gradtape as tf
     >>> tf.tensordot([[1.0, 2.0], [3.0, 4.0]], [1.0, 10.0], axes=1).numpy()
     array([21., 43.], dtype=float32)
     """
@@ -161,7 +158,6 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     order; an index that occurs twice in one input selects its diagonal. More than two inputs are contracted pairwise,
     in a cheap order; `optimize` is accepted and has no effect.
 
-    >>> import gradtape as tf
     >>> tf.einsum("ij,j->i", tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([1.0, 10.0])).numpy()
     array([21., 43.], dtype=float32)
     """

@@ -26,7 +26,6 @@ __all__ = [
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """`1 / x`, and 0 where `x` is 0.
 
-    >>> import gradtape as tf
     >>> tf.math.reciprocal_no_nan([2.0, 0.0]).numpy()
     array([0.5, 0. ], dtype=float32)
     """
@@ -37,7 +36,6 @@ def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
 def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`(x - y)**2`; for complex values the squared modulus of the difference.
 
-    >>> import gradtape as tf
     >>> tf.math.squared_difference([1.0, 5.0], 3.0).numpy()
     array([4., 4.], dtype=float32)
     """
@@ -57,7 +55,6 @@ def refuse_unsigned(x: Tensor, title: str) -> Tensor:
 def round(x: TensorLike, name: str | None = None) -> Tensor:
     """Rounds to the nearest integer, and to the even one at a tie; integers are unchanged. It has no gradient.
 
-    >>> import gradtape as tf
     >>> tf.round([0.5, 1.5, 2.2]).numpy()
     array([0., 2., 2.], dtype=float32)
     """
@@ -68,7 +65,6 @@ def round(x: TensorLike, name: str | None = None) -> Tensor:
 def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """Returns the next representable number after `x1` in the direction of `x2`.
 
-    >>> import gradtape as tf
     >>> (tf.math.nextafter(tf.constant(1.0, tf.float64), 2.0) - 1.0).numpy()
     np.float64(2.220446049250313e-16)
     """
@@ -86,7 +82,6 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Te
 def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Tensor | IndexedSlices:
     """Multiplies `x`, which may be IndexedSlices, by a scalar tensor.
 
-    >>> import gradtape as tf
     >>> tf.scalar_mul(2.0, tf.constant([1.0, 2.0])).numpy()
     array([2., 4.], dtype=float32)
     """
@@ -101,7 +96,6 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Te
 def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Sums a list of tensors of the same shape and dtype.
 
-    >>> import gradtape as tf
     >>> tf.add_n([tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])]).numpy()
     array([4., 6.], dtype=float32)
     """
@@ -125,7 +119,6 @@ def accumulate_n(
 ) -> Tensor:  # fmt: skip
     """Sums a list of tensors; checks `shape` and `tensor_dtype` if given.
 
-    >>> import gradtape as tf
     >>> tf.math.accumulate_n([tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])]).numpy()
     array([4., 6.], dtype=float32)
     """
@@ -147,7 +140,6 @@ def accumulate_n(
 def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """Evaluates the polynomial with the coefficients `coeffs`, highest power first.
 
-    >>> import gradtape as tf
     >>> tf.math.polyval([1.0, 2.0, 3.0], 2.0).numpy()
     np.float32(11.0)
     """

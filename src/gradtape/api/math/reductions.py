@@ -64,7 +64,6 @@ def reduce_sum(
 ) -> Tensor:
     """Sums the elements along `axis`; None means all axes.
 
-    >>> import gradtape as tf
     >>> tf.reduce_sum([[1, 2], [3, 4]], axis=0).numpy()
     array([4, 6], dtype=int32)
     """
@@ -77,7 +76,6 @@ def reduce_mean(
 ) -> Tensor:
     """Returns the mean of the elements along `axis`; for integers, rounded toward zero.
 
-    >>> import gradtape as tf
     >>> tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1).numpy()
     array([1.5, 3.5], dtype=float32)
     """
@@ -90,7 +88,6 @@ def reduce_max(
 ) -> Tensor:
     """Returns the maximum along `axis`. Elements that tie share the gradient equally.
 
-    >>> import gradtape as tf
     >>> tf.reduce_max([[1, 5], [3, 4]], axis=1).numpy()
     array([5, 4], dtype=int32)
     """
@@ -103,7 +100,6 @@ def reduce_min(
 ) -> Tensor:
     """Returns the minimum along `axis`. Elements that tie share the gradient equally.
 
-    >>> import gradtape as tf
     >>> tf.reduce_min([[1, 5], [3, 4]], axis=1).numpy()
     array([1, 3], dtype=int32)
     """
@@ -116,7 +112,6 @@ def reduce_prod(
 ) -> Tensor:
     """Returns the product of the elements along `axis`; its gradient is correct if some are zero.
 
-    >>> import gradtape as tf
     >>> tf.reduce_prod([[1, 5], [3, 4]], axis=1).numpy()
     array([ 5, 12], dtype=int32)
     """
@@ -138,7 +133,6 @@ def reduce_all(
 ) -> Tensor:
     """Returns whether all elements along `axis` are true.
 
-    >>> import gradtape as tf
     >>> tf.reduce_all([[True, False], [True, True]], axis=1).numpy()
     array([False,  True])
     """
@@ -151,7 +145,6 @@ def reduce_any(
 ) -> Tensor:
     """Returns whether any element along `axis` is true.
 
-    >>> import gradtape as tf
     >>> tf.reduce_any([[True, False], [False, False]], axis=1).numpy()
     array([ True, False])
     """
@@ -164,7 +157,6 @@ def reduce_logsumexp(
 ) -> Tensor:
     """log Σ exp(x) along `axis`, without overflow.
 
-    >>> import gradtape as tf
     >>> tf.reduce_logsumexp([1000.0, -1000.0]).numpy()
     np.float32(1000.0)
     """
@@ -177,7 +169,6 @@ def reduce_euclidean_norm(
 ) -> Tensor:
     """Returns the square root of the sum of squares along `axis`; for integers, rounded toward zero.
 
-    >>> import gradtape as tf
     >>> tf.math.reduce_euclidean_norm([[3.0, 4.0], [5.0, 12.0]], axis=1).numpy()
     array([ 5., 13.], dtype=float32)
     """
@@ -200,7 +191,6 @@ def reduce_variance(
 ) -> Tensor:
     """The mean of |x - mean|² along `axis`.
 
-    >>> import gradtape as tf
     >>> tf.math.reduce_variance([1.0, 2.0, 3.0, 4.0]).numpy()
     np.float32(1.25)
     """
@@ -224,7 +214,6 @@ def reduce_std(
 ) -> Tensor:
     """Returns the standard deviation along `axis`: the square root of `reduce_variance`.
 
-    >>> import gradtape as tf
     >>> tf.math.reduce_std([1.0, 2.0, 3.0, 4.0]).numpy()
     np.float32(1.118034)
     """
@@ -237,7 +226,6 @@ def count_nonzero(
 ) -> Tensor:  # fmt: skip
     """Counts the elements along `axis` that are not zero (for strings, not empty).
 
-    >>> import gradtape as tf
     >>> tf.math.count_nonzero([[0, 1, 2], [0, 0, 3]], axis=1).numpy()
     array([2, 1])
     """
@@ -251,7 +239,6 @@ def count_nonzero(
 def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """Returns the fraction of elements that are zero.
 
-    >>> import gradtape as tf
     >>> tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0]).numpy()
     np.float32(0.5)
     """
@@ -278,7 +265,6 @@ def _weighed_axis(x: Tensor, axis: Any) -> int:
 def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """exp(x) / Σ exp(x) along `axis`, by default the last.
 
-    >>> import gradtape as tf
     >>> tf.nn.softmax([0.0, 0.0]).numpy()
     array([0.5, 0.5], dtype=float32)
     """
@@ -289,7 +275,6 @@ def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None =
 def log_softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """x - log Σ exp(x) along `axis`, by default the last.
 
-    >>> import gradtape as tf
     >>> tf.nn.log_softmax([0.0, 0.0]).numpy()
     array([-0.6931472, -0.6931472], dtype=float32)
     """
@@ -303,7 +288,6 @@ def l2_normalize(
 ) -> Tensor:  # fmt: skip
     """`x / sqrt(max(Σ x², epsilon))` with the sum along `axis`; `dim` is an old name of `axis`.
 
-    >>> import gradtape as tf
     >>> tf.math.l2_normalize([3.0, 4.0]).numpy()
     array([0.6, 0.8], dtype=float32)
     """
@@ -332,7 +316,6 @@ def norm(
       ord: for vectors "euclidean", any positive number or inf; for matrices "euclidean", "fro", 1, 2 (the largest
         singular value) or inf.
 
-    >>> import gradtape as tf
     >>> tf.norm([[3.0, 4.0], [0.0, 12.0]]).numpy()
     np.float32(13.0)
     """
@@ -387,7 +370,6 @@ def normalize(
 ) -> tuple[Tensor, Tensor]:
     """Returns `(tensor / norm, norm)` with the norm of `tf.norm`, whose dimensions are kept.
 
-    >>> import gradtape as tf
     >>> unit, length = tf.linalg.normalize([3.0, 4.0])
     >>> unit.numpy(), length.numpy()
     (array([0.6, 0.8], dtype=float32), array([5.], dtype=float32))
@@ -401,7 +383,6 @@ def normalize(
 def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the main diagonal of the innermost matrices.
 
-    >>> import gradtape as tf
     >>> tf.linalg.trace([[1.0, 2.0], [3.0, 4.0]]).numpy()
     np.float32(5.0)
     """

@@ -39,7 +39,6 @@ def cumsum(
 ) -> Tensor:
     """Cumulative sum along `axis`; `exclusive` excludes each element from its own sum, `reverse` starts at the end.
 
-    >>> import gradtape as tf
     >>> tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True, reverse=True).numpy()
     (array([1, 3, 6], dtype=int32), array([5, 3, 0], dtype=int32))
     """
@@ -52,7 +51,6 @@ def cumprod(
 ) -> Tensor:
     """Cumulative product along `axis`, with the options of `cumsum`; its gradient is correct at zeros.
 
-    >>> import gradtape as tf
     >>> tf.math.cumprod([2, 3, 4]).numpy()
     array([ 2,  6, 24], dtype=int32)
     """
@@ -65,7 +63,6 @@ def cumulative_logsumexp(
 ) -> Tensor:
     """Cumulative logsumexp along `axis`, with the options of `cumsum`.
 
-    >>> import gradtape as tf
     >>> tf.math.cumulative_logsumexp([0.0, 0.0]).numpy()
     array([0.       , 0.6931472], dtype=float32)
     """

@@ -95,7 +95,6 @@ def _counts(x: Tensor, ids: Tensor, count: int, dtype: Any) -> Tensor:
 def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Sums the rows of `data` with equal ids; `segment_ids` must not decrease.
 
-    >>> import gradtape as tf
     >>> tf.math.segment_sum([1.0, 2.0, 10.0], [0, 0, 1]).numpy()
     array([ 3., 10.], dtype=float32)
     """
@@ -106,7 +105,6 @@ def segment_sum(data: TensorLike, segment_ids: TensorLike, name: str | None = No
 def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Returns the mean of the rows of `data` with equal ids; 0 for an unused id.
 
-    >>> import gradtape as tf
     >>> tf.math.segment_mean([1.0, 2.0, 10.0], [0, 0, 1]).numpy()
     array([ 1.5, 10. ], dtype=float32)
     """
@@ -121,7 +119,6 @@ def segment_mean(data: TensorLike, segment_ids: TensorLike, name: str | None = N
 def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Returns the maximum of the rows of `data` with equal ids; 0 for an unused id.
 
-    >>> import gradtape as tf
     >>> tf.math.segment_max([1.0, 2.0, 10.0], [0, 0, 1]).numpy()
     array([ 2., 10.], dtype=float32)
     """
@@ -132,7 +129,6 @@ def segment_max(data: TensorLike, segment_ids: TensorLike, name: str | None = No
 def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Returns the minimum of the rows of `data` with equal ids; 0 for an unused id.
 
-    >>> import gradtape as tf
     >>> tf.math.segment_min([1.0, 2.0, 10.0], [0, 0, 1]).numpy()
     array([ 1., 10.], dtype=float32)
     """
@@ -143,7 +139,6 @@ def segment_min(data: TensorLike, segment_ids: TensorLike, name: str | None = No
 def segment_prod(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
     """Returns the product of the rows of `data` with equal ids; 1 for an unused id.
 
-    >>> import gradtape as tf
     >>> tf.math.segment_prod([3.0, 2.0, 10.0], [0, 0, 1]).numpy()
     array([ 6., 10.], dtype=float32)
     """
@@ -156,7 +151,6 @@ def unsorted_segment_sum(
 ) -> Tensor:
     """Sums the slices of `data` with equal ids; slices with a negative id are dropped.
 
-    >>> import gradtape as tf
     >>> tf.math.unsorted_segment_sum([1.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
     array([ 2., 11.], dtype=float32)
     """
@@ -171,7 +165,6 @@ def unsorted_segment_mean(
 ) -> Tensor:
     """Returns the mean of the slices of `data` with equal ids; 0 for an unused id.
 
-    >>> import gradtape as tf
     >>> tf.math.unsorted_segment_mean([1.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
     array([2. , 5.5], dtype=float32)
     """
@@ -186,7 +179,6 @@ def unsorted_segment_sqrt_n(
 ) -> Tensor:
     """Sums the slices of `data` with equal ids, divided by the square root of their number.
 
-    >>> import gradtape as tf
     >>> tf.math.unsorted_segment_sqrt_n([1.0, 2.0, 3.0, 4.0], [0, 0, 0, 0], 1).numpy()
     array([5.], dtype=float32)
     """
@@ -199,7 +191,6 @@ def unsorted_segment_max(
 ) -> Tensor:
     """Returns the maximum of the slices of `data` with equal ids; the dtype's minimum for an unused id.
 
-    >>> import gradtape as tf
     >>> tf.math.unsorted_segment_max([1.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
     array([ 2., 10.], dtype=float32)
     """
@@ -212,7 +203,6 @@ def unsorted_segment_min(
 ) -> Tensor:
     """Returns the minimum of the slices of `data` with equal ids; the dtype's maximum for an unused id.
 
-    >>> import gradtape as tf
     >>> tf.math.unsorted_segment_min([1.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
     array([2., 1.], dtype=float32)
     """
@@ -225,7 +215,6 @@ def unsorted_segment_prod(
 ) -> Tensor:
     """Returns the product of the slices of `data` with equal ids; 1 for an unused id.
 
-    >>> import gradtape as tf
     >>> tf.math.unsorted_segment_prod([3.0, 2.0, 10.0], [1, 0, 1], 2).numpy()
     array([ 2., 30.], dtype=float32)
     """
@@ -238,7 +227,6 @@ def dynamic_partition(
 ) -> list[Tensor]:
     """Partitions the slices of `data` into `num_partitions` tensors by their partition number.
 
-    >>> import gradtape as tf
     >>> odd, even = tf.dynamic_partition([1, 2, 3], [0, 1, 0], 2)
     >>> odd.numpy(), even.numpy()
     (array([1, 3], dtype=int32), array([2], dtype=int32))
@@ -272,7 +260,6 @@ def dynamic_partition(
 def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None = None) -> Tensor:
     """Merges tensors: `merged[indices[m][i]] = data[m][i]`; the last value written to an index wins.
 
-    >>> import gradtape as tf
     >>> tf.dynamic_stitch([[0, 2], [1]], [[10, 30], [20]]).numpy()
     array([10, 20, 30], dtype=int32)
     """

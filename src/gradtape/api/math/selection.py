@@ -21,7 +21,6 @@ def where(
 ) -> Tensor:
     """Selects `x` where `condition` is true and `y` elsewhere; without them, returns the indices of true elements.
 
-    >>> import gradtape as tf
     >>> tf.where([True, False], [1.0, 2.0], 0.0).numpy()
     array([1., 0.], dtype=float32)
     """

@@ -59,7 +59,6 @@ def argmax(
 ) -> Tensor:
     """Returns the index of the largest value along `axis` (by default the first axis); the first one at a tie.
 
-    >>> import gradtape as tf
     >>> tf.argmax([[1.0, 5.0, 5.0], [7.0, 3.0, 4.0]], axis=1).numpy()
     array([1, 0])
     """
@@ -73,7 +72,6 @@ def argmin(
 ) -> Tensor:
     """Returns the index of the smallest value along `axis` (by default the first axis); the first one at a tie.
 
-    >>> import gradtape as tf
     >>> tf.argmin([[1.0, 5.0, 5.0], [7.0, 3.0, 4.0]], axis=1).numpy()
     array([0, 1])
     """
@@ -95,7 +93,6 @@ def argsort(
 ) -> Tensor:
     """Returns the indices that sort `values` along `axis`; the sort is always stable.
 
-    >>> import gradtape as tf
     >>> tf.argsort([3.0, 1.0, 2.0]).numpy()
     array([1, 2, 0], dtype=int32)
     """
@@ -107,7 +104,6 @@ def argsort(
 def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """Sorts `values` along `axis`; each value keeps its gradient.
 
-    >>> import gradtape as tf
     >>> tf.sort([3.0, 1.0, 2.0], direction="DESCENDING").numpy()
     array([3., 2., 1.], dtype=float32)
     """
@@ -122,7 +118,6 @@ def top_k(
 ) -> TopKV2:  # fmt: skip
     """Returns the `k` largest values along the last axis in descending order, and their indices.
 
-    >>> import gradtape as tf
     >>> values, indices = tf.math.top_k([1.0, 5.0, 3.0], k=2)
     >>> values.numpy(), indices.numpy()
     (array([5., 3.], dtype=float32), array([1, 2], dtype=int32))
@@ -145,7 +140,6 @@ def top_k(
 def in_top_k(targets: TensorLike, predictions: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """Returns whether each row's target class is among its `k` largest predictions, including ties.
 
-    >>> import gradtape as tf
     >>> tf.math.in_top_k([1, 2], [[0.1, 0.8, 0.1], [0.5, 0.3, 0.2]], k=1).numpy()
     array([ True, False])
     """
@@ -185,7 +179,6 @@ def approx_max_k(
 ) -> ApproxTopK:
     """Returns the `k` largest values along an axis and their indices; exact, whatever the recall target.
 
-    >>> import gradtape as tf
     >>> tf.math.approx_max_k([1.0, 5.0, 3.0], k=2)[0].numpy()
     array([5., 3.], dtype=float32)
     """
@@ -203,7 +196,6 @@ def approx_min_k(
 ) -> ApproxTopK:
     """Returns the `k` smallest values along an axis and their indices; exact, whatever the recall target.
 
-    >>> import gradtape as tf
     >>> tf.math.approx_min_k([1.0, 5.0, 3.0], k=2)[0].numpy()
     array([1., 3.], dtype=float32)
     """
@@ -216,7 +208,6 @@ def searchsorted(
 ) -> Tensor:  # fmt: skip
     """Returns the insertion index of each of `values` in the sorted last axis of `sorted_sequence`.
 
-    >>> import gradtape as tf
     >>> tf.searchsorted([1.0, 3.0, 5.0], [0.0, 3.0, 9.0]).numpy()
     array([0, 1, 3], dtype=int32)
     """
@@ -245,7 +236,6 @@ def searchsorted(
 def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """Returns `y` with `y[x[i]] = i`.
 
-    >>> import gradtape as tf
     >>> tf.math.invert_permutation([2, 0, 1]).numpy()
     array([1, 2, 0], dtype=int32)
     """
@@ -269,7 +259,6 @@ def _neighbours(x: Any) -> tuple[Tensor, Tensor]:
 def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Returns whether no element is smaller than its predecessor.
 
-    >>> import gradtape as tf
     >>> tf.math.is_non_decreasing([1.0, 1.0, 3.0]).numpy()
     np.True_
     """
@@ -280,7 +269,6 @@ def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
 def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Returns whether every element is larger than its predecessor.
 
-    >>> import gradtape as tf
     >>> tf.math.is_strictly_increasing([1.0, 1.0, 3.0]).numpy()
     np.False_
     """
@@ -294,7 +282,6 @@ def approx_top_k(
 ) -> ApproxTopK:  # fmt: skip
     """`approx_max_k` or `approx_min_k`, which are exact.
 
-    >>> import gradtape as tf
     >>> tf.approx_top_k([1.0, 3.0, 2.0], 2, is_max_k=False).indices.numpy().tolist()
     [0, 2]
     """

@@ -18,7 +18,6 @@ __all__ = [
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the beta function of the values along the last axis.
 
-    >>> import gradtape as tf
     >>> tf.math.lbeta([[1.0, 2.0], [3.0, 4.0]]).numpy()
     array([-0.6931472, -4.0943446], dtype=float32)
     """
@@ -35,7 +34,6 @@ def sobol_sample(
 ) -> Tensor:  # fmt: skip
     """Returns points of the Sobol sequence in `dim` dimensions, one per row, after skipping the first `skip`.
 
-    >>> import gradtape as tf
     >>> tf.math.sobol_sample(2, 3).numpy()
     array([[0.5 , 0.5 ],
            [0.75, 0.25],

@@ -32,7 +32,6 @@ def compute_accidental_hits(
 
     If a class is sampled twice, its last position counts.
 
-    >>> import gradtape as tf
     >>> hits = tf.nn.compute_accidental_hits([[1, 3]], [2, 3], 2)
     >>> hits.indices.numpy().tolist(), hits.ids.numpy().tolist()
     ([0], [1])
@@ -57,7 +56,6 @@ def compute_accidental_hits(
 def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> list[Tensor]:
     """Returns the distinct labels of each row, padded with zeros, and the index of each label among them.
 
-    >>> import gradtape as tf
     >>> [x.numpy().tolist() for x in tf.nn.ctc_unique_labels([[3, 4, 4]])]
     [[[3, 4, 0]], [[0, 1, 1]]]
     """

@@ -23,7 +23,6 @@ __all__ = [
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """`x` where it is positive, `alpha * x` elsewhere; the derivative at 0 is `alpha`.
 
-    >>> import gradtape as tf
     >>> tf.nn.leaky_relu(tf.constant([-1.0, 2.0])).numpy()
     array([-0.2,  2. ], dtype=float32)
     """
@@ -36,7 +35,6 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
 def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tensor:
     """`relu(x)` and `relu(-x)`, concatenated along `axis`.
 
-    >>> import gradtape as tf
     >>> tf.nn.crelu(tf.constant([-1.0, 2.0])).numpy()
     array([0., 2., 1., 0.], dtype=float32)
     """
@@ -47,7 +45,6 @@ def crelu(features: TensorLike, axis: int = -1, name: str | None = None) -> Tens
 def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """`x` times the probability that a standard normal variable is below it; `approximate` uses tanh.
 
-    >>> import gradtape as tf
     >>> tf.nn.gelu(tf.constant([0.0, 1.0])).numpy()
     array([0.       , 0.8413448], dtype=float32)
     """
@@ -60,7 +57,6 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
 def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     """`x * sigmoid(beta * x)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.silu(tf.constant([0.0, 1.0])).numpy()
     array([0.       , 0.7310586], dtype=float32)
     """
@@ -81,7 +77,6 @@ def dropout(
     Args:
       noise_shape: the shape of the mask, which is broadcast to that of `x`.
 
-    >>> import gradtape as tf
     >>> tf.nn.dropout(tf.constant([1.0, 2.0]), rate=0.0).numpy()
     array([1., 2.], dtype=float32)
     """
@@ -96,7 +91,6 @@ def stateless_dropout(
 ) -> Tensor:  # fmt: skip
     """`dropout` with the mask determined by `seed`, two integers: the same in every call.
 
-    >>> import gradtape as tf
     >>> tf.nn.experimental.stateless_dropout(tf.ones([4]), rate=0.5, seed=[1, 2]).numpy()
     array([2., 0., 2., 0.], dtype=float32)
     """
@@ -113,7 +107,6 @@ def general_dropout(
 ) -> Tensor:
     """`dropout` that keeps elements where `uniform_sampler(shape=..., dtype=...)`, in [0, 1), is at least `rate`.
 
-    >>> import gradtape as tf
     >>> tf.nn.experimental.general_dropout(
     ...     tf.ones([2]), 0.5, lambda shape, dtype: tf.constant([0.2, 0.7], dtype)
     ... ).numpy()

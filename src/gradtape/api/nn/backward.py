@@ -31,7 +31,6 @@ def depthwise_conv2d_backprop_input(
 ) -> Tensor:  # fmt: skip
     """Returns the gradient of `depthwise_conv2d` with respect to its input, of shape `input_sizes`.
 
-    >>> import gradtape as tf
     >>> tf.nn.depthwise_conv2d_backprop_input(
     ...     [1, 2, 2, 1], tf.ones([1, 1, 1, 1]), tf.ones([1, 2, 2, 1]), [1, 1, 1, 1], "VALID").numpy().ravel()
     array([1., 1., 1., 1.], dtype=float32)
@@ -50,7 +49,6 @@ def depthwise_conv2d_backprop_filter(
 ) -> Tensor:  # fmt: skip
     """Returns the gradient of `depthwise_conv2d` with respect to its filter, of shape `filter_sizes`.
 
-    >>> import gradtape as tf
     >>> tf.nn.depthwise_conv2d_backprop_filter(
     ...     tf.ones([1, 2, 2, 1]), [1, 1, 1, 1], tf.ones([1, 2, 2, 1]), [1, 1, 1, 1], "VALID").numpy().ravel()
     array([4.], dtype=float32)
@@ -69,7 +67,6 @@ def conv2d_backprop_input_v2(
 ) -> Tensor:  # fmt: skip
     """Returns the gradient of `conv2d` with respect to its input, of which only the shape matters.
 
-    >>> import gradtape as tf
     >>> x = tf.zeros([1, 2, 2, 1])
     >>> tf.conv2d_backprop_input_v2(x, tf.ones([1, 1, 1, 1]), x + 3.0, [1, 1, 1, 1], "VALID").numpy().ravel()
     array([3., 3., 3., 3.], dtype=float32)
@@ -88,7 +85,6 @@ def conv2d_backprop_filter_v2(
 ) -> Tensor:  # fmt: skip
     """Returns the gradient of `conv2d` with respect to its filter, of which only the shape matters.
 
-    >>> import gradtape as tf
     >>> x = tf.ones([1, 2, 2, 1])
     >>> tf.conv2d_backprop_filter_v2(x, tf.zeros([1, 1, 1, 1]), x, [1, 1, 1, 1], "VALID").numpy().ravel()
     array([4.], dtype=float32)
@@ -110,7 +106,6 @@ def with_space_to_batch(
       filter_shape: the size of the op's window, for the padding "SAME".
       spatial_dims: increasing positive axes; those after the batch, or after the channels, by default.
 
-    >>> import gradtape as tf
     >>> window = lambda x, n, padding: tf.nn.pool(x, [2], "MAX", [1], padding)
     >>> tf.nn.with_space_to_batch([[[1.0], [9.0], [2.0], [3.0]]], [2], "VALID", window).numpy().ravel()
     array([2., 9.], dtype=float32)
@@ -181,7 +176,6 @@ def conv(
 ) -> Tensor:  # fmt: skip
     """Convolves over two or three axes: `nn.conv2d` or `nn.conv3d`.
 
-    >>> import gradtape as tf
     >>> tf.conv(tf.ones([1, 4, 4, 2]), tf.ones([2, 2, 2, 1]), [1, 1, 1, 1], "VALID").shape
     TensorShape([1, 3, 3, 1])
     """

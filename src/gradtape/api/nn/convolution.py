@@ -256,7 +256,6 @@ def conv1d(
 ) -> Tensor:  # fmt: skip
     """A 1-D convolution (cross-correlation) of `(..., width, channels)` with `(window, channels, outputs)`.
 
-    >>> import gradtape as tf
     >>> x = tf.reshape(tf.constant([1.0, 2.0, 4.0, 8.0]), (1, 4, 1))
     >>> tf.nn.conv1d(x, tf.reshape(tf.constant([-1.0, 1.0]), (2, 1, 1)), 1, "VALID").numpy().ravel()
     array([1., 2., 4.], dtype=float32)
@@ -275,7 +274,6 @@ def conv2d(
       padding: "SAME", "VALID", or the zeros before and after each axis,
         `[[0, 0], [top, bottom], [left, right], [0, 0]]`.
 
-    >>> import gradtape as tf
     >>> x = tf.reshape(tf.range(9.0), (1, 3, 3, 1))
     >>> tf.nn.conv2d(x, tf.ones((2, 2, 1, 1)), strides=1, padding="VALID").numpy()[0, :, :, 0]
     array([[ 8., 12.],
@@ -290,7 +288,6 @@ def conv3d(
 ) -> Tensor:  # fmt: skip
     """A 3-D convolution of volumes `(..., depth, height, width, channels)` with `filters`.
 
-    >>> import gradtape as tf
     >>> tf.nn.conv3d(tf.ones((1, 3, 3, 3, 1)), tf.ones((2, 2, 2, 1, 4)), [1, 1, 1, 1, 1], "VALID").shape
     TensorShape([1, 2, 2, 2, 4])
     """
@@ -304,7 +301,6 @@ def convolution(
 ) -> Tensor:  # fmt: skip
     """A convolution over 1 to 3 spatial axes, as many as `filters` has.
 
-    >>> import gradtape as tf
     >>> tf.nn.convolution(tf.ones((2, 5, 3)), tf.ones((2, 3, 4)), padding="SAME").shape
     TensorShape([2, 5, 4])
     """
@@ -370,7 +366,6 @@ def conv1d_transpose(
 ) -> Tensor:  # fmt: skip
     """The transpose of `conv1d`; `filters` is `(window, outputs, channels)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.conv1d_transpose(tf.ones((1, 2, 1)), tf.ones((2, 1, 1)), [1, 4, 1], 2).numpy().ravel()
     array([1., 1., 1., 1.], dtype=float32)
     """
@@ -385,7 +380,6 @@ def conv2d_transpose(
 ) -> Tensor:  # fmt: skip
     """The transpose of `conv2d`; `filters` is `(height, width, outputs, channels)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.conv2d_transpose(tf.ones((1, 4, 4, 3)), tf.ones((2, 2, 5, 3)), [1, 8, 8, 5], strides=2).shape
     TensorShape([1, 8, 8, 5])
     """
@@ -400,7 +394,6 @@ def conv3d_transpose(
 ) -> Tensor:  # fmt: skip
     """The transpose of `conv3d`; `filters` is `(depth, height, width, outputs, channels)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.conv3d_transpose(tf.ones((1, 2, 2, 2, 1)), tf.ones((2, 2, 2, 3, 1)), [1, 4, 4, 4, 3], 2).shape
     TensorShape([1, 4, 4, 4, 3])
     """
@@ -415,7 +408,6 @@ def conv_transpose(
 ) -> Tensor:  # fmt: skip
     """The transpose of `convolution`, over as many spatial axes as `output_shape` has.
 
-    >>> import gradtape as tf
     >>> tf.nn.conv_transpose(tf.ones((1, 4, 3)), tf.ones((2, 5, 3)), [1, 8, 5], 2).shape
     TensorShape([1, 8, 5])
     """
@@ -434,7 +426,6 @@ def depthwise_conv2d(
 ) -> Tensor:  # fmt: skip
     """Convolves each channel with its own filters; `filter` is `(height, width, channels, multiplier)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.depthwise_conv2d(tf.ones((1, 4, 4, 3)), tf.ones((2, 2, 3, 2)), [1, 1, 1, 1], "VALID").shape
     TensorShape([1, 3, 3, 6])
     """
@@ -451,7 +442,6 @@ def separable_conv2d(
 ) -> Tensor:  # fmt: skip
     """`depthwise_conv2d`, then a 1 by 1 convolution that mixes the channels.
 
-    >>> import gradtape as tf
     >>> x, depthwise, pointwise = tf.ones((1, 4, 4, 3)), tf.ones((2, 2, 3, 2)), tf.ones((1, 1, 6, 4))
     >>> tf.nn.separable_conv2d(x, depthwise, pointwise, [1, 1, 1, 1], "VALID").shape
     TensorShape([1, 3, 3, 4])
@@ -463,7 +453,6 @@ def separable_conv2d(
 def atrous_conv2d(value: TensorLike, filters: TensorLike, rate: int, padding: str, name: str | None = None) -> Tensor:
     """`conv2d` with dilated filters, which read every `rate`-th value.
 
-    >>> import gradtape as tf
     >>> tf.nn.atrous_conv2d(tf.ones((1, 5, 5, 1)), tf.ones((2, 2, 1, 1)), 2, "VALID").shape
     TensorShape([1, 3, 3, 1])
     """
@@ -475,7 +464,6 @@ def atrous_conv2d_transpose(
 ) -> Tensor:
     """The transpose of `atrous_conv2d`.
 
-    >>> import gradtape as tf
     >>> tf.nn.atrous_conv2d_transpose(tf.ones((1, 3, 3, 1)), tf.ones((2, 2, 4, 1)), [1, 5, 5, 4], 2, "VALID").shape
     TensorShape([1, 5, 5, 4])
     """

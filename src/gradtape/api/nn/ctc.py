@@ -70,7 +70,6 @@ def ctc_loss(
       logits_time_major: False if the logits have shape `(batch, frames, classes)`.
       blank_index: the blank class, 0 by default; negative numbers count from the end.
 
-    >>> import gradtape as tf
     >>> tf.nn.ctc_loss([[1, 2]], tf.zeros((3, 1, 3)), label_length=[2], logit_length=[3]).numpy()
     array([1.686399], dtype=float32)
     """
@@ -138,7 +137,6 @@ def ctc_loss(
 def collapse_repeated(labels: TensorLike, seq_length: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Merges runs of the same label in each row of `labels`; also returns the new lengths of the rows.
 
-    >>> import gradtape as tf
     >>> rows, lengths = tf.nn.collapse_repeated([[1, 1, 2, 2, 1], [3, 3, 3, 0, 0]], [5, 3])
     >>> rows.numpy().tolist(), lengths.numpy().tolist()
     ([[1, 2, 1], [3, 0, 0]], [3, 1])

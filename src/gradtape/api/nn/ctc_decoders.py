@@ -27,7 +27,6 @@ def ctc_greedy_decoder(
       merge_repeated: whether to merge a class that is the most probable one in successive frames into one label.
       blank_index: the blank class, the last by default.
 
-    >>> import gradtape as tf
     >>> logits = tf.math.log([[[0.6, 0.1, 0.3]], [[0.6, 0.1, 0.3]], [[0.1, 0.2, 0.7]], [[0.1, 0.8, 0.1]]])
     >>> (decoded,), _ = tf.nn.ctc_greedy_decoder(logits, [4])
     >>> decoded.values.numpy()
@@ -59,7 +58,6 @@ def ctc_beam_search_decoder(
       inputs: logits of shape `(frames, batch, classes)`; the last class is the blank.
       beam_width: the number of prefixes kept from frame to frame.
 
-    >>> import gradtape as tf
     >>> logits = tf.math.log([[[0.4, 0.6]], [[0.4, 0.6]]])
     >>> (decoded,), log_probability = tf.nn.ctc_beam_search_decoder(logits, [2])
     >>> decoded.values.numpy(), tf.exp(log_probability).numpy().round(3)

@@ -30,7 +30,6 @@ def embedding_lookup(
     Args:
       max_norm: rows with a larger norm are scaled down to it.
 
-    >>> import gradtape as tf
     >>> tf.nn.embedding_lookup(tf.constant([[1.0, 2.0], [3.0, 4.0]]), [1, 0, 1]).numpy()
     array([[3., 4.],
            [1., 2.],
@@ -109,7 +108,6 @@ def embedding_lookup_sparse(
       max_norm: rows with a larger norm are first scaled down to it.
       allow_fast_lookup: whether the gradient of a tensor may be dense.
 
-    >>> import gradtape as tf
     >>> ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [0, 2, 1], [2, 2])
     >>> tf.nn.embedding_lookup_sparse(tf.constant([[1.0], [2.0], [3.0]]), ids, None, combiner="sum").numpy()
     array([[4.],
@@ -200,7 +198,6 @@ def safe_embedding_lookup_sparse(
       sparse_ids: ids along the last axis; the axes before it are those of the result.
       default_id: the id for empty rows; None for zeros.
 
-    >>> import gradtape as tf
     >>> ids = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [-1, 1, 2], [3, 2])
     >>> tf.nn.safe_embedding_lookup_sparse(tf.constant([[1.0], [2.0], [3.0]]), ids).numpy()
     array([[0. ],

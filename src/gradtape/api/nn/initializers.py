@@ -63,7 +63,6 @@ def _numeric(dtype: Any) -> DType:
 class zeros_initializer(Initializer):
     """Creates zeros.
 
-    >>> import gradtape as tf
     >>> tf.zeros_initializer()([2]).numpy()
     array([0., 0.], dtype=float32)
     """
@@ -76,7 +75,6 @@ class zeros_initializer(Initializer):
 class ones_initializer(Initializer):
     """Creates ones.
 
-    >>> import gradtape as tf
     >>> tf.ones_initializer()([2]).numpy()
     array([1., 1.], dtype=float32)
     """
@@ -89,7 +87,6 @@ class ones_initializer(Initializer):
 class constant_initializer(Initializer):
     """Creates tensors with one value, or with the values of a list of matching length.
 
-    >>> import gradtape as tf
     >>> tf.constant_initializer(3)([2], tf.float32).numpy()
     array([3., 3.], dtype=float32)
     """
@@ -124,7 +121,6 @@ def draw(kind: str, seed: int | None, *arguments: Any) -> Tensor:
 class random_uniform_initializer(Initializer):
     """Draws from a uniform distribution between `minval` and `maxval`.
 
-    >>> import gradtape as tf
     >>> tf.random_uniform_initializer(seed=1)([2, 3]).shape
     TensorShape([2, 3])
     """
@@ -148,7 +144,6 @@ class random_uniform_initializer(Initializer):
 class random_normal_initializer(Initializer):
     """Draws from a normal distribution.
 
-    >>> import gradtape as tf
     >>> tf.random_normal_initializer(stddev=1.0, seed=1)([2, 3]).shape
     TensorShape([2, 3])
     """

@@ -39,7 +39,6 @@ def sigmoid_cross_entropy_with_logits(
 ) -> Tensor:
     """`-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, elementwise.
 
-    >>> import gradtape as tf
     >>> tf.nn.sigmoid_cross_entropy_with_logits([1.0, 0.0], [0.0, 100.0]).numpy()
     array([  0.6931472, 100.       ], dtype=float32)
     """
@@ -56,7 +55,6 @@ def softmax_cross_entropy_with_logits(
 ) -> Tensor:
     """`-sum(labels * log(softmax(logits)))` along `axis`; the gradient reaches the labels too.
 
-    >>> import gradtape as tf
     >>> tf.nn.softmax_cross_entropy_with_logits([[0.0, 1.0]], [[0.0, 0.0]]).numpy()
     array([0.6931472], dtype=float32)
     """
@@ -108,7 +106,6 @@ def _as_many(losses: Tensor, dims: tuple[int, ...]) -> Tensor:
 def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
     """`-log(softmax(logits))[labels]` along the last axis, for integer labels.
 
-    >>> import gradtape as tf
     >>> tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[0.0, 0.0]]).numpy()
     array([0.6931472], dtype=float32)
     """
@@ -145,7 +142,6 @@ def weighted_cross_entropy_with_logits(
 ) -> Tensor:
     """`sigmoid_cross_entropy_with_logits` with the positive term multiplied by `pos_weight`.
 
-    >>> import gradtape as tf
     >>> tf.nn.weighted_cross_entropy_with_logits([1.0, 0.0], [0.0, 0.0], 2.0).numpy()
     array([1.3862944, 0.6931472], dtype=float32)
     """
@@ -159,7 +155,6 @@ def log_poisson_loss(
 ) -> Tensor:
     """`exp(log_input) - log_input * targets`; `compute_full_loss` adds Stirling's approximation of `log(targets!)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.log_poisson_loss([1.0], [0.0]).numpy()
     array([1.], dtype=float32)
     """
@@ -175,7 +170,6 @@ def log_poisson_loss(
 def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """`sum(t ** 2) / 2`.
 
-    >>> import gradtape as tf
     >>> float(tf.nn.l2_loss(tf.constant([3.0, 4.0])))
     12.5
     """
@@ -187,7 +181,6 @@ def compute_average_loss(
 ) -> Tensor:
     """Divides the weighted sum of the losses by the global batch size, by default that of all replicas.
 
-    >>> import gradtape as tf
     >>> float(tf.nn.compute_average_loss([1.0, 2.0], sample_weight=[1.0, 0.5], global_batch_size=4))
     0.5
     """
@@ -222,7 +215,6 @@ def compute_average_loss(
 def scale_regularization_loss(regularization_loss: TensorLike) -> Tensor:
     """Sums the losses and divides by the number of replicas, so that a regularization loss counts once.
 
-    >>> import gradtape as tf
     >>> float(tf.nn.scale_regularization_loss([1.0, 2.0]))
     3.0
     """

@@ -27,7 +27,6 @@ __all__ = [
 def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None) -> Tensor:
     """Adds one bias per channel to `value`.
 
-    >>> import gradtape as tf
     >>> tf.nn.bias_add(tf.zeros((1, 3)), tf.constant([1.0, 2.0, 3.0])).numpy()
     array([[1., 2., 3.]], dtype=float32)
     """
@@ -61,7 +60,6 @@ def moments(
     Returns:
       The mean and the variance, two tensors.
 
-    >>> import gradtape as tf
     >>> mean, variance = tf.nn.moments(tf.constant([1.0, 3.0]), axes=[0])
     >>> float(mean), float(variance)
     (2.0, 1.0)
@@ -87,7 +85,6 @@ def weighted_moments(
 ) -> tuple[Tensor, Tensor]:
     """Returns the mean and variance of `x` along `axes`, weighted by `frequency_weights`; 0 if all weights are zero.
 
-    >>> import gradtape as tf
     >>> mean, variance = tf.nn.weighted_moments(tf.constant([1.0, 4.0]), [0], tf.constant([2.0, 1.0]))
     >>> float(mean), float(variance)
     (2.0, 2.0)
@@ -113,7 +110,6 @@ def sufficient_statistics(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """Returns the count, the sum and the sum of squares of `x - shift` along `axes`, and the shift.
 
-    >>> import gradtape as tf
     >>> count, total, squares, _ = tf.nn.sufficient_statistics(tf.constant([1.0, 3.0]), [0])
     >>> float(count), float(total), float(squares)
     (2.0, 4.0, 10.0)
@@ -135,7 +131,6 @@ def normalize_moments(
 ) -> tuple[Tensor, Tensor]:
     """Computes the mean and the variance from the results of `sufficient_statistics`.
 
-    >>> import gradtape as tf
     >>> mean, variance = tf.nn.normalize_moments(2.0, tf.constant(4.0), tf.constant(10.0), None)
     >>> float(mean), float(variance)
     (2.0, 1.0)
@@ -153,7 +148,6 @@ def batch_normalization(
 ) -> Tensor:  # fmt: skip
     """`scale * (x - mean) / sqrt(variance + variance_epsilon) + offset`; `scale` and `offset` may be None.
 
-    >>> import gradtape as tf
     >>> tf.nn.batch_normalization(tf.constant([1.0, 3.0]), 2.0, 1.0, None, None, 0.0).numpy()
     array([-1.,  1.], dtype=float32)
     """
@@ -226,7 +220,6 @@ def local_response_normalization(
 ) -> Tensor:  # fmt: skip
     """Divides each value by `(bias + alpha * sum of squares of the nearby channels) ** beta`.
 
-    >>> import gradtape as tf
     >>> x = tf.reshape(tf.constant([3.0, 4.0]), (1, 1, 1, 2))
     >>> tf.nn.local_response_normalization(x, depth_radius=1, bias=0.0).numpy().ravel()
     array([0.6, 0.8], dtype=float32)
@@ -246,7 +239,6 @@ def batch_norm_with_global_normalization(
 ) -> Tensor:  # fmt: skip
     """`batch_normalization`, scaled by `gamma` only if `scale_after_normalization`.
 
-    >>> import gradtape as tf
     >>> x = tf.constant([[[[3.0]]]])
     >>> tf.nn.batch_norm_with_global_normalization(x, [1.0], [4.0], [0.5], [9.0], 0.0, False).numpy().ravel().tolist()
     [1.5]

@@ -123,7 +123,6 @@ def max_pool(
 ) -> Tensor:  # fmt: skip
     """Returns the maximum in windows of `ksize`, over 1 to 3 spatial axes.
 
-    >>> import gradtape as tf
     >>> tf.nn.max_pool(tf.reshape(tf.range(16.0), (1, 4, 4, 1)), 2, 2, "VALID").numpy()[0, :, :, 0]
     array([[ 5.,  7.],
            [13., 15.]], dtype=float32)
@@ -139,7 +138,6 @@ def max_pool1d(
 ) -> Tensor:  # fmt: skip
     """`max_pool` of `(examples, width, channels)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.max_pool1d(tf.constant([[[1.0], [3.0], [2.0], [0.0]]]), 2, 2, "VALID").numpy().ravel()
     array([3., 2.], dtype=float32)
     """
@@ -152,7 +150,6 @@ def max_pool2d(
 ) -> Tensor:  # fmt: skip
     """`max_pool` of images `(examples, height, width, channels)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.max_pool2d(tf.ones((2, 5, 5, 3)), 2, 2, "SAME").shape
     TensorShape([2, 3, 3, 3])
     """
@@ -165,7 +162,6 @@ def max_pool3d(
 ) -> Tensor:  # fmt: skip
     """`max_pool` of volumes `(examples, depth, height, width, channels)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.max_pool3d(tf.ones((1, 4, 4, 4, 1)), 2, 2, "VALID").shape
     TensorShape([1, 2, 2, 2, 1])
     """
@@ -178,7 +174,6 @@ def avg_pool(
 ) -> Tensor:  # fmt: skip
     """Returns the mean in windows of `ksize`, without padding, over 1 to 3 spatial axes.
 
-    >>> import gradtape as tf
     >>> tf.nn.avg_pool(tf.reshape(tf.range(16.0), (1, 4, 4, 1)), 2, 2, "VALID").numpy()[0, :, :, 0]
     array([[ 2.5,  4.5],
            [10.5, 12.5]], dtype=float32)
@@ -195,7 +190,6 @@ def avg_pool1d(
 ) -> Tensor:  # fmt: skip
     """`avg_pool` of `(examples, width, channels)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.avg_pool1d(tf.constant([[[1.0], [3.0], [2.0]]]), 2, 2, "SAME").numpy().ravel()
     array([2., 2.], dtype=float32)
     """
@@ -209,7 +203,6 @@ def avg_pool2d(
 ) -> Tensor:  # fmt: skip
     """`avg_pool` of images `(examples, height, width, channels)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.avg_pool2d(tf.ones((2, 5, 5, 3)), 2, 2, "SAME").shape
     TensorShape([2, 3, 3, 3])
     """
@@ -223,7 +216,6 @@ def avg_pool3d(
 ) -> Tensor:  # fmt: skip
     """`avg_pool` of volumes `(examples, depth, height, width, channels)`.
 
-    >>> import gradtape as tf
     >>> tf.nn.avg_pool3d(tf.ones((1, 4, 4, 4, 1)), 2, 2, "VALID").shape
     TensorShape([1, 2, 2, 2, 1])
     """
@@ -238,7 +230,6 @@ def pool(
 ) -> Tensor:  # fmt: skip
     """`max_pool` or `avg_pool`, as selected by `pooling_type` ("MAX" or "AVG"); supports dilated windows.
 
-    >>> import gradtape as tf
     >>> tf.nn.pool(tf.constant([[[1.0], [3.0], [2.0], [5.0]]]), [2], "MAX", dilations=[2]).numpy().ravel()
     array([2., 5.], dtype=float32)
     """
@@ -273,7 +264,6 @@ def max_pool_with_argmax(
 ) -> MaxPoolWithArgmax:  # fmt: skip
     """`max_pool2d`, and the index of each maximum in the flattened image (or batch).
 
-    >>> import gradtape as tf
     >>> y, where = tf.nn.max_pool_with_argmax(tf.reshape(tf.range(16.0), (1, 4, 4, 1)), 2, 2, "VALID")
     >>> where.numpy().ravel()
     array([ 5,  7, 13, 15])
@@ -381,7 +371,6 @@ def fractional_max_pool(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """`max_pool` over random regions that shrink the image by `pooling_ratio`; also returns the regions' boundaries.
 
-    >>> import gradtape as tf
     >>> y, rows, columns = tf.nn.fractional_max_pool(tf.ones((1, 6, 6, 1)), 1.5, seed=1)
     >>> y.shape, rows.shape
     (TensorShape([1, 4, 4, 1]), TensorShape([5]))
@@ -395,7 +384,6 @@ def fractional_avg_pool(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """`avg_pool` over random regions that shrink the image by `pooling_ratio`; also returns the regions' boundaries.
 
-    >>> import gradtape as tf
     >>> y, rows, columns = tf.nn.fractional_avg_pool(tf.ones((1, 6, 6, 1)), 1.5, seed=1)
     >>> y.shape, columns.shape
     (TensorShape([1, 4, 4, 1]), TensorShape([5]))
@@ -409,7 +397,6 @@ def dilation2d(
 ) -> Tensor:  # fmt: skip
     """Grayscale dilation: the maximum of image plus filter in the window; `filters` is `(height, width, channels)`.
 
-    >>> import gradtape as tf
     >>> x = tf.reshape(tf.range(9.0), (1, 3, 3, 1))
     >>> tf.nn.dilation2d(x, tf.zeros((2, 2, 1)), [1, 1, 1, 1], "VALID", "NHWC", [1, 1, 1, 1]).numpy()[0, :, :, 0]
     array([[4., 5.],
@@ -441,7 +428,6 @@ def erosion2d(
 ) -> Tensor:  # fmt: skip
     """Grayscale erosion: the minimum of image minus mirrored filter in the window.
 
-    >>> import gradtape as tf
     >>> x = tf.reshape(tf.range(1.0, 10.0), (1, 3, 3, 1))
     >>> tf.nn.erosion2d(x, tf.zeros((2, 2, 1)), [1, 1, 1, 1], "VALID", "NHWC", [1, 1, 1, 1]).numpy()[0, :, :, 0]
     array([[1., 2.],

@@ -27,7 +27,6 @@ def fake_quant_with_min_max_args(
 ) -> Tensor:  # fmt: skip
     """Rounds `inputs` to `2 ** num_bits` steps between `min` and `max`, shifted so that 0 is one of them.
 
-    >>> import gradtape as tf
     >>> x = tf.Variable([-2.0, 0.3, 0.7])
     >>> with tf.GradientTape() as tape:
     ...     y = tf.quantization.fake_quant_with_min_max_args(x, min=-1.0, max=2.0, num_bits=2)
@@ -47,7 +46,6 @@ def fake_quant_with_min_max_vars(
 ) -> Tensor:  # fmt: skip
     """`fake_quant_with_min_max_args` with limits that are tensors and have gradients.
 
-    >>> import gradtape as tf
     >>> limit = tf.Variable(2.0)
     >>> with tf.GradientTape() as tape:
     ...     y = tf.quantization.fake_quant_with_min_max_vars([0.3, 5.0], -1.0, limit, num_bits=2)
@@ -63,7 +61,6 @@ def fake_quant_with_min_max_vars_per_channel(
 ) -> Tensor:  # fmt: skip
     """`fake_quant_with_min_max_vars` with limits for each entry of the last axis.
 
-    >>> import gradtape as tf
     >>> x = tf.constant([[0.3, 0.3]])
     >>> tf.quantization.fake_quant_with_min_max_vars_per_channel(x, [0.0, 0.0], [1.0, 3.0], num_bits=2).numpy().round(2)
     array([[0.33, 0.  ]], dtype=float32)
@@ -136,7 +133,6 @@ def fake_quant_with_min_max_args_gradient(
 ) -> Tensor:  # fmt: skip
     """Returns the gradient of `fake_quant_with_min_max_args`: the incoming one where the input is within the limits.
 
-    >>> import gradtape as tf
     >>> tf.quantization.fake_quant_with_min_max_args_gradient([1.0, 2.0], [-9.0, 1.0]).numpy().tolist()
     [0.0, 2.0]
     """
@@ -150,7 +146,6 @@ def fake_quant_with_min_max_vars_gradient(
 ) -> FakeQuantWithMinMaxVarsGradient:  # fmt: skip
     """Returns the gradients of `fake_quant_with_min_max_vars` with respect to the inputs and the limits.
 
-    >>> import gradtape as tf
     >>> back = tf.quantization.fake_quant_with_min_max_vars_gradient([1.0, 2.0], [-9.0, 0.5], -1.0, 1.0)
     >>> float(back.backprop_wrt_min)
     1.0
@@ -169,7 +164,6 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
 ) -> FakeQuantWithMinMaxVarsPerChannelGradient:  # fmt: skip
     """Returns the gradients of `fake_quant_with_min_max_vars_per_channel` with respect to the inputs and the limits.
 
-    >>> import gradtape as tf
     >>> back = tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient([[2.0]], [[9.0]], [-1.0], [1.0])
     >>> back.backprop_wrt_max.numpy().tolist()
     [2.0]
@@ -189,7 +183,6 @@ def quantize_and_dequantize(
 ) -> Tensor:  # fmt: skip
     """Rounds `input` to steps around 0 up to the larger of two bounds, or its own; the gradient passes through.
 
-    >>> import gradtape as tf
     >>> tf.quantization.quantize_and_dequantize([0.3, 2.0], -1.0, 1.0, num_bits=2, range_given=True).numpy().tolist()
     [0.0, 1.0]
     """
@@ -205,7 +198,6 @@ def quantize_and_dequantize_v2(
 ) -> Tensor:  # fmt: skip
     """`quantize_and_dequantize` with the gradient of clipping: none outside the bounds.
 
-    >>> import gradtape as tf
     >>> tf.quantization.quantize_and_dequantize_v2([0.3, 2.0], -1.0, 1.0, num_bits=2, range_given=True).numpy().tolist()
     [0.0, 1.0]
     """

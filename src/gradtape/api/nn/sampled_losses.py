@@ -63,7 +63,6 @@ def nce_loss(
 ) -> Tensor:  # fmt: skip
     """Noise-contrastive estimation: logistic regression of the true classes against `num_sampled` sampled ones.
 
-    >>> import gradtape as tf
     >>> given = tf.constant([0], tf.int64), tf.constant([[1.0]]), tf.constant([1.0])
     >>> w, b, x = tf.zeros((3, 2)), tf.zeros(3), tf.ones((1, 2))
     >>> tf.nn.nce_loss(w, b, [[1]], x, num_sampled=1, num_classes=3, sampled_values=given).numpy()
@@ -83,7 +82,6 @@ def sampled_softmax_loss(
 ) -> Tensor:  # fmt: skip
     """The softmax cross entropy over the true classes and `num_sampled` sampled ones.
 
-    >>> import gradtape as tf
     >>> given = tf.constant([0], tf.int64), tf.constant([[1.0]]), tf.constant([1.0])
     >>> w, b, x = tf.zeros((3, 2)), tf.zeros(3), tf.ones((1, 2))
     >>> tf.nn.sampled_softmax_loss(w, b, [[1]], x, num_sampled=1, num_classes=3, sampled_values=given).numpy()
@@ -106,7 +104,6 @@ class IsotonicRegression(NamedTuple):
 def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int = -1) -> IsotonicRegression:
     """Returns the nonincreasing (or nondecreasing) sequence closest to `inputs` along `axis`.
 
-    >>> import gradtape as tf
     >>> tf.nn.isotonic_regression(tf.constant([3.0, 1.0, 2.0])).output.numpy()
     array([3. , 1.5, 1.5], dtype=float32)
     """

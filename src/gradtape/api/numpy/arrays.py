@@ -36,7 +36,6 @@ def as_integers(*values: Any) -> list[Any]:
 def array(val: TensorLike, dtype: DTypeLike | None = None, copy: bool = True, ndmin: int = 0) -> Tensor:
     """Converts `val` to a tensor; Python floats become float64, integers int64.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.array([1, 2]).dtype
     tf.int64
     """
@@ -47,7 +46,6 @@ def array(val: TensorLike, dtype: DTypeLike | None = None, copy: bool = True, nd
 def asarray(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Alias of `array`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.asarray([1.5]).dtype
     tf.float64
     """
@@ -59,7 +57,6 @@ def arange(
 ) -> Tensor:
     """Returns numbers from `start` (0 if there is one argument) up to `stop`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.arange(3).numpy().tolist()
     [0, 1, 2]
     """
@@ -81,7 +78,6 @@ def linspace(
 ) -> Any:
     """Returns `num` evenly spaced numbers from `start` to `stop`, which is excluded if `endpoint` is false.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.linspace(0, 1, 3).numpy().tolist()
     [0.0, 0.5, 1.0]
     """
@@ -100,7 +96,6 @@ def linspace(
 def zeros(p: PromotionPolicy, shape: ShapeLike, dtype: DTypeLike | None = float) -> Tensor:
     """Creates zeros, float64 by default.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.zeros([2]).numpy().tolist()
     [0.0, 0.0]
     """
@@ -112,7 +107,6 @@ def zeros(p: PromotionPolicy, shape: ShapeLike, dtype: DTypeLike | None = float)
 def ones(p: PromotionPolicy, shape: ShapeLike, dtype: DTypeLike | None = float) -> Tensor:
     """Creates ones, float64 by default.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.ones([2]).numpy().tolist()
     [1.0, 1.0]
     """
@@ -122,7 +116,6 @@ def ones(p: PromotionPolicy, shape: ShapeLike, dtype: DTypeLike | None = float) 
 def full(shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Creates an array filled with one value.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.full([2], 7).numpy().tolist()
     [7, 7]
     """
@@ -133,7 +126,6 @@ def full(shape: ShapeLike, fill_value: TensorLike, dtype: DTypeLike | None = Non
 def zeros_like(p: PromotionPolicy, a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Creates zeros with the shape of `a`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.zeros_like([1, 2]).numpy().tolist()
     [0, 0]
     """
@@ -144,7 +136,6 @@ def zeros_like(p: PromotionPolicy, a: TensorLike, dtype: DTypeLike | None = None
 def ones_like(p: PromotionPolicy, a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Creates ones with the shape of `a`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.ones_like([1, 2]).numpy().tolist()
     [1, 1]
     """
@@ -159,7 +150,6 @@ def ones_like(p: PromotionPolicy, a: TensorLike, dtype: DTypeLike | None = None)
 def eye(p: PromotionPolicy, N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = float) -> Tensor:
     """Creates a matrix with ones on the diagonal `k` and zeros elsewhere.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.eye(2).numpy().tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
@@ -170,7 +160,6 @@ def eye(p: PromotionPolicy, N: int, M: int | None = None, k: int = 0, dtype: DTy
 def identity(p: PromotionPolicy, n: int, dtype: DTypeLike | None = float) -> Tensor:
     """Returns the identity matrix.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.identity(2).shape
     TensorShape([2, 2])
     """
@@ -181,7 +170,6 @@ def identity(p: PromotionPolicy, n: int, dtype: DTypeLike | None = float) -> Ten
 def diag(p: PromotionPolicy, v: TensorLike, k: int = 0) -> Tensor:
     """Creates a matrix with a vector on its diagonal `k`, or returns that diagonal of a matrix.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.diag([1, 2]).numpy().tolist()
     [[1, 0], [0, 2]]
     """
@@ -208,7 +196,6 @@ def offset_diagonal(x: Tensor, offset: int, axis1: int, axis2: int) -> Tensor:
 def shape(a: TensorLike) -> tuple[int, ...]:
     """Returns the shape as a tuple.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.shape([[1, 2]])
     (1, 2)
     """
@@ -219,7 +206,6 @@ def shape(a: TensorLike) -> tuple[int, ...]:
 def ndim(p: PromotionPolicy, a: TensorLike) -> int:
     """Returns the number of axes.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.ndim([[1, 2]])
     2
     """
@@ -229,7 +215,6 @@ def ndim(p: PromotionPolicy, a: TensorLike) -> int:
 def size(x: TensorLike, axis: AxisLike | None = None) -> np.int64:
     """Returns the number of entries.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.size([[1, 2]]))
     2
     """
@@ -241,7 +226,6 @@ def size(x: TensorLike, axis: AxisLike | None = None) -> np.int64:
 def reshape(a: TensorLike, newshape: ShapeLike, order: str = "C") -> Tensor:
     """Reshapes an array.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.reshape([1, 2], (2, 1)).shape
     TensorShape([2, 1])
     """
@@ -257,7 +241,6 @@ def reshape(a: TensorLike, newshape: ShapeLike, order: str = "C") -> Tensor:
 def ravel(p: PromotionPolicy, a: TensorLike) -> Tensor:
     """Flattens an array.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.ravel([[1], [2]]).shape
     TensorShape([2])
     """
@@ -268,7 +251,6 @@ def ravel(p: PromotionPolicy, a: TensorLike) -> Tensor:
 def transpose(a: TensorLike, axes: AxisLike | None = None) -> Tensor:
     """Permutes the axes, reversed by default.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.transpose([[1, 2]]).shape
     TensorShape([2, 1])
     """
@@ -279,7 +261,6 @@ def transpose(a: TensorLike, axes: AxisLike | None = None) -> Tensor:
 def swapaxes(p: PromotionPolicy, a: TensorLike, axis1: int, axis2: int) -> Tensor:
     """Exchanges two axes.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.swapaxes([[1, 2]], 0, 1).shape
     TensorShape([2, 1])
     """
@@ -294,7 +275,6 @@ def swapaxes(p: PromotionPolicy, a: TensorLike, axis1: int, axis2: int) -> Tenso
 def moveaxis(p: PromotionPolicy, a: TensorLike, source: AxisLike, destination: AxisLike) -> Tensor:
     """Moves axes to new positions.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.moveaxis([[[1, 2]]], 2, 0).shape
     TensorShape([2, 1, 1])
     """
@@ -316,7 +296,6 @@ def move_axes(x: Tensor, sources: Sequence[int], destinations: Sequence[int]) ->
 def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
     """Removes axes of size 1.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.squeeze([[1, 2]]).shape
     TensorShape([2])
     """
@@ -326,7 +305,6 @@ def squeeze(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
 def expand_dims(a: TensorLike, axis: int) -> Tensor:
     """Inserts an axis of size 1.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.expand_dims([1, 2], 0).shape
     TensorShape([1, 2])
     """
@@ -337,7 +315,6 @@ def expand_dims(a: TensorLike, axis: int) -> Tensor:
 def broadcast_to(p: PromotionPolicy, array: TensorLike, shape: ShapeLike) -> Tensor:
     """Broadcasts the array to `shape`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.broadcast_to([1, 2], (3, 2)).shape
     TensorShape([3, 2])
     """
@@ -347,7 +324,6 @@ def broadcast_to(p: PromotionPolicy, array: TensorLike, shape: ShapeLike) -> Ten
 def concatenate(arys: Sequence[TensorLike], axis: AxisLike | None = 0) -> Tensor:
     """Concatenates arrays along an axis.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.concatenate([[1, 2], [3.0]]).numpy().tolist()
     [1.0, 2.0, 3.0]
     """
@@ -361,7 +337,6 @@ def concatenate(arys: Sequence[TensorLike], axis: AxisLike | None = 0) -> Tensor
 def stack(p: PromotionPolicy, arrays: Sequence[TensorLike], axis: int = 0) -> Tensor:
     """Stacks arrays of one shape along a new axis.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.stack([[1, 2], [3, 4]]).shape
     TensorShape([2, 2])
     """
@@ -376,7 +351,6 @@ def stack(p: PromotionPolicy, arrays: Sequence[TensorLike], axis: int = 0) -> Te
 def split(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike, axis: int = 0) -> list[Tensor]:
     """Splits an array into equal parts, or at the given indices.
 
-    >>> import gradtape as tf
     >>> [x.numpy().tolist() for x in tf.experimental.numpy.split([1, 2, 3], [1])]
     [[1], [2, 3]]
     """
@@ -404,7 +378,6 @@ def split_along(x: Tensor, indices_or_sections: ShapeLike, axis: int) -> list[Te
 def tile(p: PromotionPolicy, a: TensorLike, reps: ShapeLike) -> Tensor:
     """Repeats the array as a whole.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.tile([1, 2], 2).numpy().tolist()
     [1, 2, 1, 2]
     """
@@ -423,7 +396,6 @@ def tile(p: PromotionPolicy, a: TensorLike, reps: ShapeLike) -> Tensor:
 def repeat(p: PromotionPolicy, a: TensorLike, repeats: ShapeLike, axis: int | None = None) -> Tensor:
     """Repeats every entry.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.repeat([1, 2], 2).numpy().tolist()
     [1, 1, 2, 2]
     """
@@ -434,7 +406,6 @@ def repeat(p: PromotionPolicy, a: TensorLike, repeats: ShapeLike, axis: int | No
 def flip(p: PromotionPolicy, m: TensorLike, axis: AxisLike | None = None) -> Tensor:
     """Reverses the entries along an axis, or along all axes.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.flip([1, 2]).numpy().tolist()
     [2, 1]
     """
@@ -448,7 +419,6 @@ def where(
 ) -> Any:
     """Selects `x` where the condition holds, else `y`; without them, the indices where it holds, one array per axis.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.where([True, False], 1, 2.5).numpy().tolist()
     [1.0, 2.5]
     """
@@ -462,7 +432,6 @@ def where(
 def take(a: TensorLike, indices: TensorLike, axis: int | None = None, out: None = None, mode: str = "clip") -> Tensor:
     """Takes the entries at indices; those out of range are clamped (`clip`) or wrapped (`wrap`).
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.take([5, 6, 7], [2, 9]).numpy().tolist()
     [7, 7]
     """
@@ -481,7 +450,6 @@ def take(a: TensorLike, indices: TensorLike, axis: int | None = None, out: None 
 def clip(a: TensorLike, a_min: TensorLike, a_max: TensorLike) -> Tensor:
     """Clips the entries to an interval; a bound may be None.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.clip([1, 5], 2, 4).numpy().tolist()
     [2, 4]
     """

@@ -37,7 +37,6 @@ def experimental_enable_numpy_behavior(prefer_float32: bool = False, dtype_conve
     `prefer_float32` converts Python floats to float32 in `tf.experimental.numpy`. With `dtype_conversion_mode="off"`,
     dtypes must still agree; `"safe"` and `"all"`, TensorFlow's lattice of weak dtypes, are not implemented.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.experimental_enable_numpy_behavior()  # doctest: +SKIP
     >>> tf.constant([[1, 2]]).T + tf.constant([0.5])  # doctest: +SKIP
     <tf.Tensor: shape=(2, 1), dtype=float64, numpy=

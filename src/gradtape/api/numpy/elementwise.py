@@ -51,7 +51,6 @@ class Elementwise(NamedTuple):
         values = f"{operand}, {operand}" if self.is_binary else operand
         function.__doc__ = f"""NumPy's `{self.name}`, on tensors and whatever becomes one.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.{self.name}({values}).dtype
     tf.{result}
     """
@@ -300,7 +299,6 @@ __all__ = [
 def divmod(x1: TensorLike, x2: TensorLike) -> tuple[Tensor, Tensor]:
     """Returns the quotient rounded down, and the remainder.
 
-    >>> import gradtape as tf
     >>> [int(x) for x in tf.experimental.numpy.divmod(-7, 3)]
     [-3, 2]
     """
@@ -311,7 +309,6 @@ def divmod(x1: TensorLike, x2: TensorLike) -> tuple[Tensor, Tensor]:
 def around(a: TensorLike, decimals: int = 0) -> Tensor:
     """Rounds to `decimals` decimal places, and half to even.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.around([1.25, 2.5], 1).numpy().tolist()
     [1.2, 2.5]
     """
@@ -321,7 +318,6 @@ def around(a: TensorLike, decimals: int = 0) -> Tensor:
 def round(a: TensorLike, decimals: int = 0) -> Tensor:
     """Alias of `around`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.round([1.5, 2.5]).numpy().tolist()
     [2.0, 2.0]
     """
@@ -331,7 +327,6 @@ def round(a: TensorLike, decimals: int = 0) -> Tensor:
 def sign(x: TensorLike, out: None = None, where: Any = None, **kwargs: Any) -> Tensor:
     """Returns -1, 0 or 1; for a complex number, the number of modulus 1 in its direction.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.sign([-2, 0]).numpy().tolist()
     [-1, 0]
     """
@@ -344,7 +339,6 @@ def sign(x: TensorLike, out: None = None, where: Any = None, **kwargs: Any) -> T
 def real(val: TensorLike) -> Tensor:
     """Returns the real part.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.real(1 + 2j))
     1.0
     """
@@ -354,7 +348,6 @@ def real(val: TensorLike) -> Tensor:
 def imag(val: TensorLike) -> Tensor:
     """Returns the imaginary part: zero if the dtype is not complex.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.imag(1 + 2j))
     2.0
     """
@@ -364,7 +357,6 @@ def imag(val: TensorLike) -> Tensor:
 def angle(z: TensorLike, deg: bool = False) -> Tensor:
     """Returns the argument of a complex number: 0 or pi for a real one.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.angle(1j, deg=True))
     90.0
     """

@@ -36,7 +36,6 @@ __all__ = [
 def empty(shape: ShapeLike, dtype: DTypeLike = float) -> Tensor:
     """Creates zeros: tensors cannot be filled later.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.empty([2]).shape
     TensorShape([2])
     """
@@ -46,7 +45,6 @@ def empty(shape: ShapeLike, dtype: DTypeLike = float) -> Tensor:
 def empty_like(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Creates zeros with the shape of `a`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.empty_like([1, 2]).dtype
     tf.int64
     """
@@ -63,7 +61,6 @@ def full_like(
 ) -> Tensor:
     """Creates an array filled with one value, with the shape of `a`, and with its dtype by default.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.full_like([1, 2], 7).numpy().tolist()
     [7, 7]
     """
@@ -88,7 +85,6 @@ def logspace(
 ) -> Tensor:
     """Returns powers of `base` with evenly spaced exponents from `start` to `stop`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.logspace(0, 2, 3).numpy().tolist()
     [1.0, 10.0, 100.0]
     """
@@ -107,7 +103,6 @@ def geomspace(
 ) -> Tensor:
     """Returns a geometric progression from `start` to `stop`.
 
-    >>> import gradtape as tf
     >>> [round(x) for x in tf.experimental.numpy.geomspace(1, 8, 4).numpy().tolist()]
     [1, 2, 4, 8]
     """
@@ -124,7 +119,6 @@ def geomspace(
 def diagflat(p: PromotionPolicy, v: TensorLike, k: int = 0) -> Tensor:
     """Creates a matrix with all entries on its diagonal `k`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.diagflat([[1], [2]]).numpy().tolist()
     [[1, 0], [0, 2]]
     """
@@ -135,7 +129,6 @@ def diagflat(p: PromotionPolicy, v: TensorLike, k: int = 0) -> Tensor:
 def diagonal(p: PromotionPolicy, a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Returns the diagonal of the matrices spanned by two axes, as the last axis.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.diagonal([[1, 2], [3, 4]]).numpy().tolist()
     [1, 4]
     """
@@ -148,7 +141,6 @@ def diagonal(p: PromotionPolicy, a: TensorLike, offset: int = 0, axis1: int = 0,
 def trace(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the sum of a diagonal.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.trace([[1, 2], [3, 4]]))
     5
     """
@@ -161,7 +153,6 @@ def trace(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype:
 def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
     """Returns the indices of the diagonal of an array with `ndim` axes of size `n`.
 
-    >>> import gradtape as tf
     >>> [x.numpy().tolist() for x in tf.experimental.numpy.diag_indices(2)]
     [[0, 1], [0, 1]]
     """
@@ -174,7 +165,6 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
 def tri(p: PromotionPolicy, N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Tensor:
     """Creates a matrix with ones on and below the diagonal `k`, zeros above.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.tri(2).numpy().tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
@@ -192,7 +182,6 @@ def _triangle(x: Tensor, holds: Callable[[np.ndarray[Any, Any], np.ndarray[Any, 
 def tril(p: PromotionPolicy, m: TensorLike, k: int = 0) -> Tensor:
     """Keeps the entries on and below the diagonal `k` of matrices.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.tril([[1, 2], [3, 4]]).numpy().tolist()
     [[1, 0], [3, 4]]
     """
@@ -203,7 +192,6 @@ def tril(p: PromotionPolicy, m: TensorLike, k: int = 0) -> Tensor:
 def triu(p: PromotionPolicy, m: TensorLike, k: int = 0) -> Tensor:
     """Keeps the entries on and above the diagonal `k` of matrices.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.triu([[1, 2], [3, 4]]).numpy().tolist()
     [[1, 2], [0, 4]]
     """
@@ -214,7 +202,6 @@ def triu(p: PromotionPolicy, m: TensorLike, k: int = 0) -> Tensor:
 def vander(p: PromotionPolicy, x: TensorLike, N: int | None = None, increasing: bool = False) -> Tensor:
     """Returns `N` powers of each entry of a vector, one row per entry.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.vander([2, 3], 3).numpy().tolist()
     [[4, 2, 1], [9, 3, 1]]
     """

@@ -62,8 +62,6 @@ class numpy_on_tape(Unpicklable):
     recorded computes with arrays, and raises a TypeError for a tensor that a tape records. So do `float(tensor)` and
     `array[0] = tensor`, which NumPy reports as a ValueError.
 
-    >>> import numpy as np
-    >>> import gradtape as tf
     >>> x = tf.Variable([0.0, 1.0])
     >>> with tf.numpy_on_tape(), tf.GradientTape() as tape:
     ...     y = np.sum(np.exp(x) * np.array([1.0, 2.0]))

@@ -114,7 +114,6 @@ def _leaves(value: Any) -> Iterator[Any]:
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Returns the dtype to which NumPy promotes arrays, numbers and dtypes; Python numbers are weak.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.result_type(tf.constant(1.0), 2, tf.int64)
     tf.float64
     """

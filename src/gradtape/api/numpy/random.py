@@ -26,7 +26,6 @@ def _shape(size: Any) -> Any:
 def seed(s: Any) -> None:
     """Alias of `tf.random.set_seed`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.random.seed(1)
     """
     try:
@@ -39,7 +38,6 @@ def seed(s: Any) -> None:
 def randn(*args: Any) -> Tensor:
     """Draws normal numbers, float64, in the shape given by the arguments.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.random.randn(2, 3).shape
     TensorShape([2, 3])
     """
@@ -49,7 +47,6 @@ def randn(*args: Any) -> Tensor:
 def standard_normal(size: ShapeLike | None = None) -> Tensor:
     """Draws normal numbers, float64.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.random.standard_normal(2).dtype
     tf.float64
     """
@@ -59,7 +56,6 @@ def standard_normal(size: ShapeLike | None = None) -> Tensor:
 def uniform(low: TensorLike = 0.0, high: TensorLike = 1.0, size: ShapeLike | None = None) -> Tensor:
     """Draws uniform numbers between two bounds, float64.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.random.uniform(size=[2]).shape
     TensorShape([2])
     """
@@ -71,7 +67,6 @@ def uniform(low: TensorLike = 0.0, high: TensorLike = 1.0, size: ShapeLike | Non
 def poisson(lam: TensorLike = 1.0, size: ShapeLike | None = None) -> Tensor:
     """Draws Poisson numbers, int64.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.random.poisson(3.0, 2).shape
     TensorShape([2])
     """
@@ -81,7 +76,6 @@ def poisson(lam: TensorLike = 1.0, size: ShapeLike | None = None) -> Tensor:
 def random(size: ShapeLike | None = None) -> Tensor:
     """Draws uniform numbers between 0 and 1, float64.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.random.random((2, 3)).shape
     TensorShape([2, 3])
     """
@@ -91,7 +85,6 @@ def random(size: ShapeLike | None = None) -> Tensor:
 def rand(*size: Any) -> Tensor:
     """Draws uniform numbers between 0 and 1, in the shape given by the arguments.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.random.rand(2, 3).shape
     TensorShape([2, 3])
     """
@@ -103,7 +96,6 @@ def randint(
 ) -> Tensor:
     """Draws integers from `low` up to `high`, or from 0 up to the single bound.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.random.randint(1))
     0
     """

@@ -26,7 +26,6 @@ __all__ = [
 def matmul(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Multiplies matrices, or a matrix and a vector.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.matmul([1.0, 2.0], [3, 4]))
     11.0
     """
@@ -43,7 +42,6 @@ def matmul(x1: TensorLike, x2: TensorLike) -> Tensor:
 def dot(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     """Sums the products over the last axis of `a` and the second to last (or only) axis of `b`.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.dot([1, 2], [3, 4]))
     11
     """
@@ -67,7 +65,6 @@ def contract(x: Tensor, y: Tensor, *axes: Sequence[int]) -> Tensor:
 def outer(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     """Returns the products of every entry of `a` with every entry of `b`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.outer([1, 2], [3, 4]).numpy().tolist()
     [[3, 4], [6, 8]]
     """
@@ -79,7 +76,6 @@ def outer(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
 def tensordot(p: PromotionPolicy, a: TensorLike, b: TensorLike, axes: Any = 2) -> Tensor:
     """Sums the products over the given axes.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.tensordot([1, 2], [3, 4], 1))
     11
     """
@@ -92,7 +88,6 @@ def tensordot(p: PromotionPolicy, a: TensorLike, b: TensorLike, axes: Any = 2) -
 def einsum(subscripts: str, *operands: Any, **kwargs: Any) -> Tensor:
     """Einstein summation.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.einsum("i,i->", [1, 2], [3, 4]))
     11
     """
@@ -110,7 +105,6 @@ def sum(
 ) -> Tensor:
     """Returns the sum over the given axes, or over all.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.sum([1, 2]))
     3
     """
@@ -122,7 +116,6 @@ def prod(
 ) -> Tensor:
     """Returns the product over the given axes, or over all.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.prod([3, 2]))
     6
     """
@@ -138,7 +131,6 @@ def mean(
 ) -> Tensor:
     """Returns the mean over the given axes, or over all.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.mean([1, 2]))
     1.5
     """
@@ -157,7 +149,6 @@ def var(
 ) -> Tensor:
     """Returns the variance over the given axes, or over all; `ddof` is subtracted from the count.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.var([1, 3]))
     1.0
     """
@@ -174,7 +165,6 @@ def var(
 def std(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns the standard deviation over the given axes, or over all.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.std([1, 3]))
     1.0
     """
@@ -184,7 +174,6 @@ def std(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
 def max(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns the maximum over the given axes, or over all.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.max([1, 3]))
     3
     """
@@ -194,7 +183,6 @@ def max(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
 def min(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns the minimum over the given axes, or over all.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.min([1, 3]))
     1
     """
@@ -205,7 +193,6 @@ def min(a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = Non
 def all(p: PromotionPolicy, a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns whether all entries are true.
 
-    >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.all([1, 0]))
     False
     """
@@ -217,7 +204,6 @@ def all(p: PromotionPolicy, a: TensorLike, axis: AxisLike | None = None, keepdim
 def any(p: PromotionPolicy, a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns whether any entry is true.
 
-    >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.any([1, 0]))
     True
     """
@@ -228,7 +214,6 @@ def any(p: PromotionPolicy, a: TensorLike, axis: AxisLike | None = None, keepdim
 def argmax(a: TensorLike, axis: int | None = None) -> Tensor:
     """Returns the index of the maximum, along an axis or in the flattened array.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.argmax([1, 3]))
     1
     """
@@ -238,7 +223,6 @@ def argmax(a: TensorLike, axis: int | None = None) -> Tensor:
 def argmin(a: TensorLike, axis: int | None = None) -> Tensor:
     """Returns the index of the minimum, along an axis or in the flattened array.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.argmin([1, 3]))
     0
     """
@@ -258,7 +242,6 @@ def accumulate(name: str, p: PromotionPolicy, a: TensorLike, axis: int | None, d
 def cumsum(p: PromotionPolicy, a: TensorLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the cumulative sum along an axis, or of the flattened array.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.cumsum([1, 3]).numpy().tolist()
     [1, 4]
     """
@@ -271,7 +254,6 @@ def isclose(
 ) -> Tensor:
     """Returns elementwise whether two arrays agree within a tolerance.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.isclose([1.0], [1.0 + 1e-9]).numpy().tolist()
     [True]
     """
@@ -292,7 +274,6 @@ def allclose(
 ) -> Tensor:
     """Returns whether two arrays agree within a tolerance everywhere.
 
-    >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.allclose([1.0], [1.1]))
     False
     """

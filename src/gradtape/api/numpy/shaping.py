@@ -27,7 +27,6 @@ __all__ = [
 def asanyarray(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Alias of `asarray`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.asanyarray([1]).shape
     TensorShape([1])
     """
@@ -37,7 +36,6 @@ def asanyarray(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
 def ascontiguousarray(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
     """Converts to a tensor with at least one axis.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.ascontiguousarray(1).shape
     TensorShape([1])
     """
@@ -47,7 +45,6 @@ def ascontiguousarray(a: TensorLike, dtype: DTypeLike | None = None) -> Tensor:
 def copy(a: TensorLike) -> Tensor:
     """Alias of `array`: tensors are immutable.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.copy([1, 2]).numpy().tolist()
     [1, 2]
     """
@@ -62,7 +59,6 @@ def _raised(arys: tuple[Any, ...], dims: Any) -> Any:
 def atleast_1d(*arys: Any) -> Any:
     """Returns the arrays with at least one axis.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.atleast_1d(5).shape
     TensorShape([1])
     """
@@ -72,7 +68,6 @@ def atleast_1d(*arys: Any) -> Any:
 def atleast_2d(*arys: Any) -> Any:
     """Returns the arrays with at least two axes; new axes come first.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.atleast_2d([5, 6]).shape
     TensorShape([1, 2])
     """
@@ -82,7 +77,6 @@ def atleast_2d(*arys: Any) -> Any:
 def atleast_3d(*arys: Any) -> Any:
     """Returns the arrays with at least three axes: a vector gets one on each side, a matrix one at the end.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.atleast_3d([5, 6]).shape
     TensorShape([1, 2, 1])
     """
@@ -93,7 +87,6 @@ def atleast_3d(*arys: Any) -> Any:
 def hstack(p: PromotionPolicy, tup: Sequence[TensorLike]) -> Tensor:
     """Concatenates arrays along the second axis, or the only one.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.hstack([[1], [2]]).numpy().tolist()
     [1, 2]
     """
@@ -105,7 +98,6 @@ def hstack(p: PromotionPolicy, tup: Sequence[TensorLike]) -> Tensor:
 def vstack(p: PromotionPolicy, tup: Sequence[TensorLike]) -> Tensor:
     """Concatenates arrays along the first axis; vectors are rows.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.vstack([[1], [2]]).numpy().tolist()
     [[1], [2]]
     """
@@ -116,7 +108,6 @@ def vstack(p: PromotionPolicy, tup: Sequence[TensorLike]) -> Tensor:
 def dstack(p: PromotionPolicy, tup: Sequence[TensorLike]) -> Tensor:
     """Concatenates arrays along the third axis.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.dstack([[1], [2]]).numpy().tolist()
     [[[1, 2]]]
     """
@@ -127,7 +118,6 @@ def dstack(p: PromotionPolicy, tup: Sequence[TensorLike]) -> Tensor:
 def append(p: PromotionPolicy, arr: TensorLike, values: TensorLike, axis: int | None = None) -> Tensor:
     """Appends `values` to `arr` along an axis, or flattened.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.append([1, 2], [3]).numpy().tolist()
     [1, 2, 3]
     """
@@ -139,7 +129,6 @@ def append(p: PromotionPolicy, arr: TensorLike, values: TensorLike, axis: int | 
 def vsplit(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike) -> list[Tensor]:
     """`split` along the first axis.
 
-    >>> import gradtape as tf
     >>> len(tf.experimental.numpy.vsplit([[1], [2]], 2))
     2
     """
@@ -151,7 +140,6 @@ def vsplit(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike) 
 def hsplit(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike) -> list[Tensor]:
     """`split` along the second axis, or the only one.
 
-    >>> import gradtape as tf
     >>> len(tf.experimental.numpy.hsplit([1, 2], 2))
     2
     """
@@ -163,7 +151,6 @@ def hsplit(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike) 
 def dsplit(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike) -> list[Tensor]:
     """`split` along the third axis.
 
-    >>> import gradtape as tf
     >>> len(tf.experimental.numpy.dsplit([[[1, 2]]], 2))
     2
     """
@@ -174,7 +161,6 @@ def dsplit(p: PromotionPolicy, ary: TensorLike, indices_or_sections: ShapeLike) 
 def flatten(a: TensorLike, order: str = "C") -> Tensor:
     """Flattens the array: row by row, or with order 'F' column by column.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.flatten([[1, 2], [3, 4]], "F").numpy().tolist()
     [1, 3, 2, 4]
     """
@@ -187,7 +173,6 @@ def flatten(a: TensorLike, order: str = "C") -> Tensor:
 def flipud(p: PromotionPolicy, m: TensorLike) -> Tensor:
     """Reverses the rows.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.flipud([1, 2]).numpy().tolist()
     [2, 1]
     """
@@ -199,7 +184,6 @@ def flipud(p: PromotionPolicy, m: TensorLike) -> Tensor:
 def fliplr(p: PromotionPolicy, m: TensorLike) -> Tensor:
     """Reverses the columns.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.fliplr([[1, 2]]).numpy().tolist()
     [[2, 1]]
     """
@@ -211,7 +195,6 @@ def fliplr(p: PromotionPolicy, m: TensorLike) -> Tensor:
 def rot90(p: PromotionPolicy, m: TensorLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Tensor:
     """Rotates by 90 degrees `k` times, from the first of the axes toward the second.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.rot90([[1, 2], [3, 4]]).numpy().tolist()
     [[2, 4], [1, 3]]
     """
@@ -233,7 +216,6 @@ def rot90(p: PromotionPolicy, m: TensorLike, k: int = 1, axes: tuple[int, int] =
 def roll(p: PromotionPolicy, a: TensorLike, shift: ShapeLike, axis: AxisLike | None = None) -> Tensor:
     """Shifts the entries circularly along an axis; without an axis, in flattened order.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.roll([1, 2, 3], 1).numpy().tolist()
     [3, 1, 2]
     """
@@ -250,7 +232,6 @@ def roll(p: PromotionPolicy, a: TensorLike, shift: ShapeLike, axis: AxisLike | N
 def pad(array: TensorLike, pad_width: ShapeLike, mode: str, **kwargs: Any) -> Tensor:
     """Pads the array with `constant_values`, or with its own entries (`reflect`, `symmetric`).
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.pad([1, 2], [[1, 0]], "constant").numpy().tolist()
     [0, 1, 2]
     """
@@ -262,7 +243,6 @@ def pad(array: TensorLike, pad_width: ShapeLike, mode: str, **kwargs: Any) -> Te
 def nonzero(a: TensorLike) -> list[Tensor]:
     """Returns the indices of nonzero entries, one array per axis.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.nonzero([0, 5, 6])[0].numpy().tolist()
     [1, 2]
     """
@@ -273,7 +253,6 @@ def nonzero(a: TensorLike) -> list[Tensor]:
 def compress(condition: TensorLike, a: TensorLike, axis: int | None = None) -> Tensor:
     """Selects the entries along an axis, or of the flattened array, where the condition holds.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.compress([True, False, True], [5, 6, 7]).numpy().tolist()
     [5, 7]
     """
@@ -293,7 +272,6 @@ def select(
 ) -> Tensor:
     """Selects the choice of the first condition that holds, or the default.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.select([[True, False]], [[1, 2]], 9).numpy().tolist()
     [1, 9]
     """
@@ -311,7 +289,6 @@ def select(
 def take_along_axis(p: PromotionPolicy, arr: TensorLike, indices: TensorLike, axis: int | None) -> Tensor:
     """Takes entries along an axis at separate indices for each line: the result of `argsort` sorts.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.take_along_axis([[5, 6], [7, 8]], [[1], [0]], 1).numpy().tolist()
     [[6], [7]]
     """
@@ -340,7 +317,6 @@ def from_start(indices: Tensor, size: int) -> Tensor:
 def broadcast_arrays(*args: Any, **kwargs: Any) -> list[Tensor]:
     """Broadcasts arrays to a common shape.
 
-    >>> import gradtape as tf
     >>> [x.shape.as_list() for x in tf.experimental.numpy.broadcast_arrays([1, 2], [[3]])]
     [[1, 2], [1, 2]]
     """
@@ -354,7 +330,6 @@ def broadcast_arrays(*args: Any, **kwargs: Any) -> list[Tensor]:
 def meshgrid(*xi: Any, **kwargs: Any) -> list[Tensor]:
     """Returns the coordinates of the points of a grid, from those along each axis; `indexing` is 'xy' or 'ij'.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.meshgrid([1, 2], [3])[0].numpy().tolist()
     [[1, 2]]
     """
@@ -368,7 +343,6 @@ def meshgrid(*xi: Any, **kwargs: Any) -> list[Tensor]:
 def ix_(*args: Any) -> list[Tensor]:
     """Returns indices for each axis, shaped to index a grid together.
 
-    >>> import gradtape as tf
     >>> [x.shape.as_list() for x in tf.experimental.numpy.ix_([0, 1], [2])]
     [[2, 1], [1, 1]]
     """

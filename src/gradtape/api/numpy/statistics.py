@@ -32,7 +32,6 @@ __all__ = [
 def amax(a: TensorLike, axis: AxisLike | None = None, out: None = None, keepdims: bool | None = None) -> Tensor:
     """Alias of `max`.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.amax([1, 3]))
     3
     """
@@ -44,7 +43,6 @@ def amax(a: TensorLike, axis: AxisLike | None = None, out: None = None, keepdims
 def amin(a: TensorLike, axis: AxisLike | None = None, out: None = None, keepdims: bool | None = None) -> Tensor:
     """Alias of `min`.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.amin([1, 3]))
     1
     """
@@ -57,7 +55,6 @@ def amin(a: TensorLike, axis: AxisLike | None = None, out: None = None, keepdims
 def ptp(p: PromotionPolicy, a: TensorLike, axis: AxisLike | None = None, keepdims: bool | None = None) -> Tensor:
     """Returns the peak-to-peak range: maximum minus minimum.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.ptp([1, 3]))
     2
     """
@@ -70,7 +67,6 @@ def nansum(
 ) -> Tensor:
     """Returns the sum of entries that are not NaN.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.nansum([1.0, float("nan")]))
     1.0
     """
@@ -82,7 +78,6 @@ def nanprod(
 ) -> Tensor:
     """Returns the product of entries that are not NaN.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.nanprod([2.0, float("nan")]))
     2.0
     """
@@ -94,7 +89,6 @@ def nanmean(
 ) -> Tensor:
     """Returns the mean of entries that are not NaN.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.nanmean([1.0, float("nan")]))
     1.0
     """
@@ -108,7 +102,6 @@ def nanmean(
 def average(a: TensorLike, axis: int | None = None, weights: TensorLike | None = None, returned: bool = False) -> Any:
     """Returns the weighted mean; with `returned`, also the sum of the weights.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.average([1.0, 4.0], weights=[2.0, 1.0]))
     2.0
     """
@@ -151,7 +144,6 @@ def weighted_average(
 def count_nonzero(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
     """Counts the nonzero entries.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.count_nonzero([1, 0, 2]))
     2
     """
@@ -162,7 +154,6 @@ def count_nonzero(a: TensorLike, axis: AxisLike | None = None) -> Tensor:
 def cumprod(p: PromotionPolicy, a: TensorLike, axis: int | None = None, dtype: DTypeLike | None = None) -> Tensor:
     """Returns the cumulative product along an axis, or of the flattened array.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.cumprod([2, 3]).numpy().tolist()
     [2, 6]
     """
@@ -185,7 +176,6 @@ def nancumprod(p: PromotionPolicy, a: TensorLike, axis: int | None = None, dtype
 def diff(p: PromotionPolicy, a: TensorLike, n: int = 1, axis: int = -1) -> Tensor:
     """Returns the differences of neighbors along an axis, `n` times.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.diff([1, 4, 9]).numpy().tolist()
     [3, 5]
     """
@@ -209,7 +199,6 @@ def _sortable(kind: str, kinds: tuple[str, ...], order: Any) -> None:
 def sort(a: TensorLike, axis: int | None = -1, kind: str = "quicksort", order: None = None) -> Tensor:
     """Sorts the entries along an axis, or of the flattened array.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.sort([3, 1, 2]).numpy().tolist()
     [1, 2, 3]
     """
@@ -220,7 +209,6 @@ def sort(a: TensorLike, axis: int | None = -1, kind: str = "quicksort", order: N
 def argsort(a: TensorLike, axis: int | None = -1, kind: str = "quicksort", order: None = None) -> Tensor:
     """Returns the indices that sort the entries along an axis, or of the flattened array.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.argsort([3, 1, 2]).numpy().tolist()
     [1, 2, 0]
     """
@@ -237,7 +225,6 @@ def argsort(a: TensorLike, axis: int | None = -1, kind: str = "quicksort", order
 def array_equal(a1: TensorLike, a2: TensorLike) -> Tensor:
     """Returns whether two arrays have the same shape and entries.
 
-    >>> import gradtape as tf
     >>> bool(tf.experimental.numpy.array_equal([1, 2], [1.0, 2.0]))
     True
     """
@@ -249,7 +236,6 @@ def array_equal(a1: TensorLike, a2: TensorLike) -> Tensor:
 def inner(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     """Sums the products over the last axes.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.inner([1, 2], [3, 4]))
     11
     """
@@ -261,7 +247,6 @@ def inner(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
 def vdot(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     """Sums the products of all entries, with those of `a` conjugated.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.vdot([[1, 2]], [[3], [4]]))
     11
     """
@@ -273,7 +258,6 @@ def vdot(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
 def kron(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
     """The Kronecker product: each entry of `a` times the whole of `b`.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.kron([1, 10], [1, 2]).numpy().tolist()
     [1, 2, 10, 20]
     """
@@ -288,7 +272,6 @@ def kron(p: PromotionPolicy, a: TensorLike, b: TensorLike) -> Tensor:
 def polyval(p: TensorLike, x: TensorLike) -> Tensor:
     """Evaluates the polynomial with the coefficients `p`, highest power first.
 
-    >>> import gradtape as tf
     >>> int(tf.experimental.numpy.polyval([1, 2, 3], 10))
     123
     """
@@ -310,7 +293,6 @@ def cross(
 ) -> Tensor:
     """The cross product of vectors with 3 entries; for 2 entries, its third component.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.cross([1, 0, 0], [0, 1, 0]).numpy().tolist()
     [0, 0, 1]
     """

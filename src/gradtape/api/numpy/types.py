@@ -49,7 +49,6 @@ def _numpy_dtype(dtype: Any) -> np.dtype[Any]:
 def finfo(dtype: DTypeLike) -> np.finfo[Any]:
     """Returns NumPy's limits of a floating-point type.
 
-    >>> import gradtape as tf
     >>> float(tf.experimental.numpy.finfo(tf.float32).eps) == 2.0**-23
     True
     """
@@ -59,7 +58,6 @@ def finfo(dtype: DTypeLike) -> np.finfo[Any]:
 def promote_types(type1: DTypeLike, type2: DTypeLike) -> np.dtype[Any]:
     """Returns the smallest type to which both can be cast.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.promote_types(tf.int32, tf.float32)
     dtype('float64')
     """
@@ -69,7 +67,6 @@ def promote_types(type1: DTypeLike, type2: DTypeLike) -> np.dtype[Any]:
 def iscomplexobj(x: TensorLike) -> bool:
     """Returns whether the dtype is complex.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.iscomplexobj([1j])
     True
     """
@@ -79,7 +76,6 @@ def iscomplexobj(x: TensorLike) -> bool:
 def isrealobj(x: TensorLike) -> bool:
     """Returns whether the dtype is not complex.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.isrealobj([1.0])
     True
     """
@@ -89,7 +85,6 @@ def isrealobj(x: TensorLike) -> bool:
 def isscalar(num: TensorLike) -> bool:
     """Returns whether there are no axes.
 
-    >>> import gradtape as tf
     >>> tf.experimental.numpy.isscalar(tf.constant(1.0))
     True
     """

@@ -32,7 +32,6 @@ class _Options(NamedTuple):
 class ProfilerOptions(_Options):
     """Options of a profiling session. The events of single ops are collected from `host_tracer_level=2` on.
 
-    >>> import gradtape as tf
     >>> tf.profiler.experimental.ProfilerOptions(host_tracer_level=3)
     ProfilerOptions(host_tracer_level=3, python_tracer_level=0, device_tracer_level=1, delay_ms=None)
     """
@@ -51,7 +50,6 @@ def start(logdir: Any, options: Any = None) -> None:
     """Starts profiling: collects the times of ops, of calls of functions and of `Trace` scopes until `stop`.
 
     >>> import os, tempfile
-    >>> import gradtape as tf
     >>> folder = tempfile.mkdtemp()
     >>> tf.profiler.experimental.start(folder)
     >>> x = tf.ones([2]) + 1.0
@@ -76,7 +74,6 @@ def stop(save: bool = True) -> None:
     """Ends profiling, and writes the files unless `save` is False.
 
     >>> import tempfile
-    >>> import gradtape as tf
     >>> tf.profiler.experimental.start(tempfile.mkdtemp())
     >>> tf.profiler.experimental.stop(save=False)
     """
@@ -94,7 +91,6 @@ class Profile:
     """Context manager: profiles the block; see `start`.
 
     >>> import os, tempfile
-    >>> import gradtape as tf
     >>> folder = tempfile.mkdtemp()
     >>> with tf.profiler.experimental.Profile(folder):
     ...     x = tf.ones([2]) + 1.0
@@ -115,7 +111,6 @@ class Profile:
 class Trace:
     """Context manager: makes the block an event of the profile, if there is a profiling session.
 
-    >>> import gradtape as tf
     >>> with tf.profiler.experimental.Trace("train", step_num=1, _r=1) as trace:
     ...     trace.set_metadata(examples=32)
 

@@ -19,7 +19,6 @@ class TfRecordRepresentativeDatasetSaver:
     """Writes typical inputs of a model's signatures to TFRecord files, for TensorFlow's quantizer.
 
     >>> import tempfile
-    >>> import gradtape as tf
     >>> path = tempfile.mkdtemp() + "/samples"
     >>> saver = tf.quantization.experimental.TfRecordRepresentativeDatasetSaver({"serving_default": path})
     >>> saver.save({"serving_default": [{"x": tf.constant([1.0])}]})["serving_default"].tfrecord_file_path == path
@@ -76,7 +75,6 @@ def quantize_saved_model(
 ) -> Any:
     """Raises an error: the quantizer is part of TensorFlow's compiler; run it where TensorFlow is installed.
 
-    >>> import gradtape as tf
     >>> tf.quantization.experimental.quantize_saved_model("model")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     UnimplementedError: ...

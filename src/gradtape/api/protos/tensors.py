@@ -37,7 +37,6 @@ def make_tensor_proto(
 
     With a `shape` of more elements than there are values, the last value is repeated when the message is read.
 
-    >>> import gradtape as tf
     >>> proto = tf.make_tensor_proto([[1, 2], [3, 4]])
     >>> proto.tensor_content
     b'\\x01\\x00\\x00\\x00\\x02\\x00\\x00\\x00\\x03\\x00\\x00\\x00\\x04\\x00\\x00\\x00'
@@ -112,7 +111,6 @@ def _single_values(array: np.ndarray[Any, Any], dtype: DType) -> dict[str, Any]:
 def make_ndarray(tensor: Any) -> np.ndarray[Any, Any]:
     """Returns the values of a `TensorProto` as an array.
 
-    >>> import gradtape as tf
     >>> tf.make_ndarray(tf.make_tensor_proto("a", shape=[2])).tolist()
     [b'a', b'a']
     """

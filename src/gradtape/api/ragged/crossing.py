@@ -24,7 +24,6 @@ __all__ = ["cross", "cross_hashed"]
 def cross(inputs: Sequence[ValueLike], name: str | None = None) -> RaggedTensor:
     """Returns all combinations of the features in a row of the inputs, joined by `_X_`.
 
-    >>> import gradtape as tf
     >>> tf.ragged.cross([tf.ragged.constant([["a"], ["b", "c"]]), tf.ragged.constant([["d"], ["e"]])])
     <tf.RaggedTensor [[b'a_X_d'], [b'b_X_e', b'c_X_e']]>
     """
@@ -36,7 +35,6 @@ def cross_hashed(
 ) -> RaggedTensor:
     """Returns all combinations of the features in a row of the inputs, as hashes below `num_buckets` unless it is 0.
 
-    >>> import gradtape as tf
     >>> tf.ragged.cross_hashed(
     ...     [tf.ragged.constant([["a"], ["b", "c"]]), tf.ragged.constant([["d"], ["e"]])], num_buckets=100)
     <tf.RaggedTensor [[82], [61, 41]]>

@@ -44,7 +44,6 @@ def constant(
 ) -> RaggedTensor:
     """Creates a ragged tensor from nested lists.
 
-    >>> import gradtape as tf
     >>> tf.ragged.constant([[1, 2], [3], [4, 5, 6]])
     <tf.RaggedTensor [[1, 2], [3], [4, 5, 6]]>
     """
@@ -153,7 +152,6 @@ def range(
 ) -> RaggedTensor:
     """Creates rows of numbers from `starts[i]` up to `limits[i]` in steps of `deltas[i]`; from 0 without `limits`.
 
-    >>> import gradtape as tf
     >>> tf.ragged.range([3, 5, 2])
     <tf.RaggedTensor [[0, 1, 2], [0, 1, 2, 3, 4], [0, 1]]>
     """
@@ -201,7 +199,6 @@ def _counted(first: Tensor, last: Tensor, step: Tensor, dtype: Any) -> Tensor:
 def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """Returns the row of each value.
 
-    >>> import gradtape as tf
     >>> tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5]).numpy().tolist()
     [0, 0, 0, 2, 2]
     """
@@ -222,7 +219,6 @@ def segment_ids_to_row_splits(
 ) -> Tensor:  # fmt: skip
     """Returns the row splits of values with these ids.
 
-    >>> import gradtape as tf
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 0, 2, 2]).numpy().tolist()
     [0, 3, 3, 5]
     """
@@ -243,7 +239,6 @@ def segment_ids_to_row_splits(
 def stack(values: ValueLike, axis: int = 0, name: str | None = None) -> RaggedTensor:
     """Stacks values of one rank to a ragged tensor, along a new axis.
 
-    >>> import gradtape as tf
     >>> tf.ragged.stack([[1, 2], [3]])
     <tf.RaggedTensor [[1, 2], [3]]>
     """
@@ -255,7 +250,6 @@ def stack_dynamic_partitions(
 ) -> RaggedTensor:
     """Collects the elements of `data` with number `i` in `partitions` in row `i`.
 
-    >>> import gradtape as tf
     >>> tf.ragged.stack_dynamic_partitions(["a", "b", "c", "d"], [1, 0, 1, 1], num_partitions=3)
     <tf.RaggedTensor [[b'b'], [b'a', b'c', b'd'], []]>
     """
@@ -307,7 +301,6 @@ def dynamic_partition(
 def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Applies `op` to the flat values of the ragged tensors among the arguments; the result keeps their rows.
 
-    >>> import gradtape as tf
     >>> tf.ragged.map_flat_values(tf.ones_like, tf.ragged.constant([[1, 2], [3]]))
     <tf.RaggedTensor [[1, 1], [1]]>
     """
@@ -370,7 +363,6 @@ def _same(mine: Any, its: Any) -> None:
 def boolean_mask(data: ValueLike, mask: TensorLike, name: str | None = None) -> Any:
     """Selects the elements for which `mask` is true, keeping the rows.
 
-    >>> import gradtape as tf
     >>> tf.ragged.boolean_mask(data=[[1, 2, 3], [4, 5, 6]], mask=[[True, False, True], [False, False, False]])
     <tf.RaggedTensor [[1, 3], []]>
     """

@@ -41,7 +41,6 @@ def ragged_fill_empty_rows(
 
     The last result is the new position of each value.
 
-    >>> import gradtape as tf
     >>> found = tf.ragged_fill_empty_rows(value_rowids=[0, 2], values=[1.0, 2.0], nrows=3, default_value=9.0)
     >>> found.output_values.numpy().tolist(), found.reverse_index_map.numpy().tolist()
     ([1.0, 9.0, 2.0], [0, 2])
@@ -86,7 +85,6 @@ def ragged_fill_empty_rows_grad(
 ) -> RaggedFillEmptyRowsGrad:
     """Returns the gradients of `ragged_fill_empty_rows` for the values and for the default.
 
-    >>> import gradtape as tf
     >>> found = tf.ragged_fill_empty_rows_grad(reverse_index_map=[0, 2], grad_values=[1.0, 10.0, 100.0])
     >>> found.d_values.numpy().tolist(), float(found.d_default_value)
     ([1.0, 100.0], 10.0)

@@ -29,7 +29,6 @@ __all__ = ["DynamicRaggedShape"]
 class DynamicRaggedShape(CompositeTensor):
     """The sizes of a ragged tensor: one per uniform dimension, and one per row of each ragged dimension.
 
-    >>> import gradtape as tf
     >>> tf.shape(tf.ragged.constant([[1, 2], [3]]))
     <DynamicRaggedShape lengths=[2, (2, 1)] num_row_partitions=1>
     """

@@ -22,7 +22,6 @@ __all__ = ["Algorithm"]
 class Algorithm(enum.Enum):
     """The algorithms for random bits; gradtape has Philox, which `AUTO_SELECT` selects.
 
-    >>> import gradtape as tf
     >>> tf.random.Algorithm.PHILOX.value
     1
     """

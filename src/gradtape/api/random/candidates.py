@@ -50,7 +50,6 @@ def all_candidate_sampler(
 ) -> AllCandidateSampler:  # fmt: skip
     """Returns all of `num_sampled` classes, each with an expected count of 1, for testing a loss deterministically.
 
-    >>> import gradtape as tf
     >>> tf.random.all_candidate_sampler([[1, 2]], 2, 3, True).sampled_candidates.numpy().tolist()
     [0, 1, 2]
     """
@@ -70,7 +69,6 @@ def log_uniform_candidate_sampler(
       true_classes: of shape `(batch, num_true)`: classes whose expected counts are also returned.
       unique: whether to sample without replacement; the counts are then inclusion probabilities.
 
-    >>> import gradtape as tf
     >>> tf.random.set_seed(0)
     >>> tf.random.log_uniform_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1).sampled_candidates.numpy()
     array([1, 3, 5, 2])
@@ -84,7 +82,6 @@ def uniform_candidate_sampler(
 ) -> UniformCandidateSampler:  # fmt: skip
     """Samples `num_sampled` of `range_max` classes uniformly; and the expected counts of these and of `true_classes`.
 
-    >>> import gradtape as tf
     >>> tf.random.set_seed(0)
     >>> tf.random.uniform_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1).sampled_candidates.numpy()
     array([3, 1, 8, 6])

@@ -30,7 +30,6 @@ _MANY = 1 << 16
 def set_seed(seed: int | None) -> None:
     """Makes subsequent draws reproducible.
 
-    >>> import gradtape as tf
     >>> tf.random.set_seed(5)
     >>> print(tf.random.uniform([3]))
     tf.Tensor([0.6263931 0.5298432 0.7584572], shape=(3,), dtype=float32)
@@ -53,7 +52,6 @@ def normal(
 ) -> Tensor:
     """Draws normal numbers; mean and standard deviation have gradients.
 
-    >>> import gradtape as tf
     >>> tf.random.normal([2, 3], mean=[0.0, 1.0, 2.0]).shape
     TensorShape([2, 3])
     """
@@ -72,7 +70,6 @@ def truncated_normal(
 ) -> Tensor:
     """Draws normal numbers within two standard deviations of the mean.
 
-    >>> import gradtape as tf
     >>> float(abs(tf.random.truncated_normal([1000]).numpy()).max()) < 2
     True
     """
@@ -91,7 +88,6 @@ def uniform(
 ) -> Tensor:
     """Draws uniform numbers in [minval, maxval), floats or integers; float bounds have gradients.
 
-    >>> import gradtape as tf
     >>> die = tf.random.uniform([100], minval=1, maxval=7, dtype=tf.int32).numpy()
     >>> int(die.min()) >= 1, int(die.max()) <= 6
     (True, True)
@@ -119,7 +115,6 @@ def gamma(
 ) -> Tensor:
     """Draws `shape` gamma numbers for each concentration `alpha` and inverse scale `beta`, which have gradients.
 
-    >>> import gradtape as tf
     >>> tf.random.gamma([10], [0.5, 1.5]).shape
     TensorShape([10, 2])
     """
@@ -135,7 +130,6 @@ def poisson(
 ) -> Tensor:  # fmt: skip
     """Draws `shape` Poisson numbers for each rate in `lam`.
 
-    >>> import gradtape as tf
     >>> tf.random.poisson([10], [0.5, 1.5]).shape
     TensorShape([10, 2])
     """
@@ -154,7 +148,6 @@ def categorical(
     TensorFlow distributes the rows of a large batch over threads, and from the second thread on its numbers depend on
     the number of threads; gradtape's never do.
 
-    >>> import gradtape as tf
     >>> tf.random.categorical([[0.0, -100.0]], 3).numpy()
     array([[0, 0, 0]])
     """
@@ -167,7 +160,6 @@ def categorical(
 def shuffle(value: ValueLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """Shuffles `value` along its first axis. It has no gradient, as in TensorFlow: gather with a shuffled range.
 
-    >>> import gradtape as tf
     >>> sorted(tf.random.shuffle([1, 2, 3]).numpy().tolist())
     [1, 2, 3]
     """

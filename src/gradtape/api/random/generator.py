@@ -44,7 +44,6 @@ def _as_signed(value: Any) -> np.ndarray[Any, Any]:
 def create_rng_state(seed: TensorLike, alg: Any) -> Tensor:
     """Returns the state of a generator from a seed: an integer or a vector of integers.
 
-    >>> import gradtape as tf
     >>> tf.random.create_rng_state(1234, "philox").numpy()
     array([1234,    0,    0])
     """
@@ -60,7 +59,6 @@ def create_rng_state(seed: TensorLike, alg: Any) -> Tensor:
 class Generator(Owner):
     """Draws random numbers and advances its state; identical to TensorFlow's for the same state.
 
-    >>> import gradtape as tf
     >>> g = tf.random.Generator.from_seed(1234)
     >>> g.uniform([2], 0, 10, dtype=tf.int32).shape
     TensorShape([2])
@@ -255,7 +253,6 @@ _global_lock = fork_safe_lock()
 def get_global_generator() -> Generator:
     """Returns the global generator; its state is unpredictable until it is reset or replaced.
 
-    >>> import gradtape as tf
     >>> tf.random.get_global_generator().normal([2]).shape
     TensorShape([2])
     """
@@ -268,7 +265,6 @@ def get_global_generator() -> Generator:
 def set_global_generator(generator: Generator) -> None:
     """Replaces the global generator.
 
-    >>> import gradtape as tf
     >>> tf.random.set_global_generator(tf.random.Generator.from_seed(1))
     """
     _process.generator = generator

@@ -38,7 +38,6 @@ def random_index_shuffle(
       max_index: the largest number, or one for each index.
       rounds: the number of cipher rounds, even and at least 4.
 
-    >>> import gradtape as tf
     >>> tf.random_index_shuffle([0, 1, 2], seed=[1, 2, 3], max_index=2, rounds=4).numpy().tolist()
     [2, 0, 1]
     """

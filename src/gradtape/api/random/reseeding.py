@@ -31,7 +31,6 @@ def reseed_after_fork() -> None:
     same in the n-th process of each run of the program. Orders of shuffled data sets stay the same, so that processes
     can shard them, and so do seeds of stateless functions.
 
-    >>> import gradtape as tf
     >>> tf.reseed_after_fork()
     """
     if not hasattr(os, "register_at_fork"):

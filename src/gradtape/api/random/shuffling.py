@@ -22,7 +22,6 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
 
     The permutation itself is not created.
 
-    >>> import gradtape as tf
     >>> tf.random.experimental.index_shuffle([0, 1, 2, 3], seed=[5, 9], max_index=3).numpy().tolist()
     [2, 0, 1, 3]
     """
@@ -35,7 +34,6 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Tensor:
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
     """Shuffles `value` along its first axis, determined by the seed. It has no gradient.
 
-    >>> import gradtape as tf
     >>> print(tf.random.experimental.stateless_shuffle([1, 2, 3, 4, 5], seed=[1, 2]))
     tf.Tensor([1 3 2 5 4], shape=(5,), dtype=int32)
     """

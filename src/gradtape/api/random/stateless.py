@@ -41,7 +41,6 @@ def stateless_uniform(
 ) -> Tensor:
     """Draws uniform numbers in [minval, maxval); integers in the whole range if both bounds are None.
 
-    >>> import gradtape as tf
     >>> print(tf.random.stateless_uniform([3], seed=[1, 2]))
     tf.Tensor([0.8440604  0.19204533 0.9962232 ], shape=(3,), dtype=float32)
     """
@@ -71,7 +70,6 @@ def stateless_normal(
 ) -> Tensor:
     """Draws normal numbers; mean and standard deviation have gradients.
 
-    >>> import gradtape as tf
     >>> tf.random.stateless_normal([2, 3], seed=[1, 2]).shape
     TensorShape([2, 3])
     """
@@ -91,7 +89,6 @@ def stateless_truncated_normal(
 ) -> Tensor:
     """Draws normal numbers within two standard deviations of the mean.
 
-    >>> import gradtape as tf
     >>> x = tf.random.stateless_truncated_normal([1000], seed=[1, 2])
     >>> float(abs(x.numpy()).max()) < 2
     True
@@ -114,7 +111,6 @@ def stateless_parameterized_truncated_normal(
 
     `shape` ends with the broadcast shape of the parameters.
 
-    >>> import gradtape as tf
     >>> x = tf.random.stateless_parameterized_truncated_normal([100], seed=[1, 2], minvals=0.0, maxvals=1.0)
     >>> bool(x.numpy().min() >= 0.0), bool(x.numpy().max() <= 1.0)
     (True, True)
@@ -131,7 +127,6 @@ def stateless_gamma(
 
     `shape` is that of the result and ends with the shape of the parameters.
 
-    >>> import gradtape as tf
     >>> tf.random.stateless_gamma([10, 2], seed=[12, 34], alpha=[0.5, 1.5]).shape
     TensorShape([10, 2])
     """
@@ -144,7 +139,6 @@ def stateless_poisson(
 ) -> Tensor:
     """Draws Poisson numbers with rate `lam`; `shape` is that of the result and ends with the shape of `lam`.
 
-    >>> import gradtape as tf
     >>> tf.random.stateless_poisson([10, 2], seed=[12, 34], lam=[5, 15]).shape
     TensorShape([10, 2])
     """
@@ -161,7 +155,6 @@ def stateless_binomial(
 ) -> Tensor:
     """Draws the successes in `counts` trials with probability `probs`; `shape` ends with the parameters' shape.
 
-    >>> import gradtape as tf
     >>> tf.random.stateless_binomial([4], seed=[123, 456], counts=10.0, probs=1.0).numpy()
     array([10, 10, 10, 10], dtype=int32)
     """
@@ -176,7 +169,6 @@ def stateless_categorical(
 ) -> Tensor:  # fmt: skip
     """Draws `num_samples` classes for each row of `logits`, the unnormalized log probabilities.
 
-    >>> import gradtape as tf
     >>> tf.random.stateless_categorical([[0.0, -100.0]], 3, seed=[7, 17]).numpy()
     array([[0, 0, 0]])
     """
@@ -188,7 +180,6 @@ def stateless_categorical(
 def split(seed: TensorLike, num: int = 2, alg: Any = "auto_select") -> Tensor:
     """Derives `num` new seeds from one, as rows.
 
-    >>> import gradtape as tf
     >>> print(tf.random.split([1, 2], num=2))
     tf.Tensor(
     [[1105988140 1738052849]
@@ -201,7 +192,6 @@ def split(seed: TensorLike, num: int = 2, alg: Any = "auto_select") -> Tensor:
 def fold_in(seed: TensorLike, data: TensorLike, alg: Any = "auto_select") -> Tensor:
     """Derives a new seed from a seed and an integer, such as the index of a replica or a step.
 
-    >>> import gradtape as tf
     >>> print(tf.random.fold_in([1, 2], 3))
     tf.Tensor([1105988140          3], shape=(2,), dtype=int32)
     """

@@ -52,7 +52,6 @@ def fixed_unigram_candidate_sampler(
       num_reserved_ids: the number of ids before those of the words, which are never sampled.
       num_shards, shard: sample the ids of one shard only, which `range_max` then counts.
 
-    >>> import gradtape as tf
     >>> tf.random.set_seed(0)
     >>> counts = [1.0, 2.0, 3.0, 4.0, 5.0]
     >>> found = tf.random.fixed_unigram_candidate_sampler([[1, 3]], 2, 4, True, 5, unigrams=counts, seed=1)
@@ -113,7 +112,6 @@ def learned_unigram_candidate_sampler(
 
     Calls with the same arguments, except the classes, share what they learn. All classes are counted once at first.
 
-    >>> import gradtape as tf
     >>> found = tf.random.learned_unigram_candidate_sampler([[1, 3]], 2, 4, True, 10, seed=1)
     >>> found.true_expected_count.shape
     TensorShape([1, 2])

@@ -40,7 +40,6 @@ _settings: dict[str, Any] = {
 def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """Returns the devices of this machine that gradtape can use.
 
-    >>> import gradtape as tf
     >>> tf.config.list_physical_devices("CPU")
     [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
@@ -50,7 +49,6 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """Returns the devices for computations: the visible ones, or their logical partitions.
 
-    >>> import gradtape as tf
     >>> tf.config.list_logical_devices("CPU")
     [LogicalDevice(name='/device:CPU:0', device_type='CPU')]
     """
@@ -61,7 +59,6 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """Returns the devices of this machine that computations may use.
 
-    >>> import gradtape as tf
     >>> tf.config.get_visible_devices("CPU")
     [PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]
     """
@@ -71,7 +68,6 @@ def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
     """Selects the devices to use, of one type or of all. Must be called before the first tensor is created.
 
-    >>> import gradtape as tf
     >>> tf.config.set_visible_devices(tf.config.list_physical_devices("CPU"), "CPU")
     """
     machine.set_visible(devices if isinstance(devices, list) else [devices], device_type)
@@ -80,7 +76,6 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfiguration] | None:
     """Returns the logical devices into which a device is divided, or None.
 
-    >>> import gradtape as tf
     >>> tf.config.get_logical_device_configuration(tf.config.list_physical_devices("CPU")[0])
     """
     return machine.divisions(device)
@@ -89,7 +84,6 @@ def get_logical_device_configuration(device: Any) -> list[LogicalDeviceConfigura
 def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
     """Divides a device into several logical devices. Must be called before the first tensor is created.
 
-    >>> import gradtape as tf
     >>> cpu = tf.config.list_physical_devices("CPU")[0]
     >>> x = tf.constant(1.0)
     >>> try:
@@ -104,7 +98,6 @@ def set_logical_device_configuration(device: Any, logical_devices: Any) -> None:
 def run_functions_eagerly(run_eagerly: bool) -> None:
     """Makes every `tf.function` run its Python code in each call.
 
-    >>> import gradtape as tf
     >>> tf.config.run_functions_eagerly(False)
     """
     from ...graph.function.function import settings
@@ -115,7 +108,6 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 def functions_run_eagerly() -> bool:
     """Returns the setting of `run_functions_eagerly`.
 
-    >>> import gradtape as tf
     >>> tf.config.functions_run_eagerly()
     False
     """
@@ -127,7 +119,6 @@ def functions_run_eagerly() -> bool:
 def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
     """The older name of `run_functions_eagerly`.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental_run_functions_eagerly(False)
     """
     run_functions_eagerly(run_eagerly)
@@ -136,7 +127,6 @@ def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
 def experimental_functions_run_eagerly() -> bool:
     """The older name of `functions_run_eagerly`.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental_functions_run_eagerly()
     False
     """
@@ -146,7 +136,6 @@ def experimental_functions_run_eagerly() -> bool:
 def set_soft_device_placement(enabled: bool) -> None:
     """Sets whether an op may run on another device if the named one does not exist; otherwise it is an error.
 
-    >>> import gradtape as tf
     >>> tf.config.set_soft_device_placement(True)
     """
     machine.set_soft_placement(bool(enabled))
@@ -155,7 +144,6 @@ def set_soft_device_placement(enabled: bool) -> None:
 def get_soft_device_placement() -> bool:
     """Returns the setting of `set_soft_device_placement`; True by default.
 
-    >>> import gradtape as tf
     >>> tf.config.get_soft_device_placement()
     True
     """
@@ -165,7 +153,6 @@ def get_soft_device_placement() -> bool:
 def set_memory_growth(device: Any, enable: bool) -> None:
     """Sets whether a GPU's memory is allocated on demand. Must be called before the first tensor is created.
 
-    >>> import gradtape as tf
     >>> for gpu in tf.config.list_physical_devices("GPU"):
     ...     tf.config.experimental.set_memory_growth(gpu, True)
     """
@@ -175,7 +162,6 @@ def set_memory_growth(device: Any, enable: bool) -> None:
 def get_memory_growth(device: Any) -> bool | None:
     """Returns the setting of `set_memory_growth` for a GPU, or None.
 
-    >>> import gradtape as tf
     >>> for gpu in tf.config.list_physical_devices("GPU"):
     ...     growth = tf.config.experimental.get_memory_growth(gpu)
     """
@@ -185,7 +171,6 @@ def get_memory_growth(device: Any) -> bool | None:
 def get_memory_info(device: str) -> dict[str, int]:
     """Returns the current and peak bytes of tensors on a device; the CPU is not counted.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.get_memory_info("CPU:0")
     {'current': 0, 'peak': 0}
     """
@@ -195,7 +180,6 @@ def get_memory_info(device: str) -> dict[str, int]:
 def get_memory_usage(device: str) -> int:
     """The older form of `get_memory_info(device)["current"]`.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.get_memory_usage("CPU:0")
     0
     """
@@ -205,7 +189,6 @@ def get_memory_usage(device: str) -> int:
 def reset_memory_stats(device: str) -> None:
     """Resets the peak of `get_memory_info` to the current value.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.reset_memory_stats("CPU:0")
     """
     machine.reset_memory_stats(device)
@@ -214,7 +197,6 @@ def reset_memory_stats(device: str) -> None:
 def get_device_details(device: Any) -> dict[str, Any]:
     """Returns further properties of a device: for a GPU `device_name` and `compute_capability`.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.get_device_details(tf.config.list_physical_devices("CPU")[0])
     {}
     """
@@ -226,7 +208,6 @@ def enable_op_determinism() -> None:
 
     A GPU adds floats in any order otherwise, as in updates of rows of a variable, so that the last bits differ.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.enable_op_determinism()
     """
     machine.op_determinism.set(True)
@@ -245,7 +226,6 @@ def is_op_determinism_enabled() -> bool:
 def enable_tensor_float_32_execution(enabled: bool) -> None:
     """Sets whether GPUs may round the factors of float32 products to ten bits, which is faster; the CPU never does.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.enable_tensor_float_32_execution(True)
     """
     machine.tensor_float_32.set(bool(enabled))
@@ -259,7 +239,6 @@ def enable_repeated_row_sums(enabled: bool = True) -> None:
     traced: functions traced before keep the old setting. `GRADTAPE_REPEATED_ROW_SUMS=1` in the environment has the same
     effect.
 
-    >>> import gradtape as tf
     >>> tf.config.enable_repeated_row_sums()
     >>> tf.config.repeated_row_sums_enabled()
     True
@@ -271,7 +250,6 @@ def enable_repeated_row_sums(enabled: bool = True) -> None:
 def repeated_row_sums_enabled() -> bool:
     """Returns the setting of `enable_repeated_row_sums`.
 
-    >>> import gradtape as tf
     >>> tf.config.repeated_row_sums_enabled()
     False
     """
@@ -281,7 +259,6 @@ def repeated_row_sums_enabled() -> bool:
 def tensor_float_32_execution_enabled() -> bool:
     """Returns the setting of `enable_tensor_float_32_execution`; True by default.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.tensor_float_32_execution_enabled()
     True
     """
@@ -294,7 +271,6 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
     A service whose threads compute concurrently is fastest with 1. The OpenBLAS libraries of NumPy and SciPy, PyTorch's
     kernels and gradtape's own threads follow at once; XLA reads the number when the first function is compiled.
 
-    >>> import gradtape as tf
     >>> tf.config.threading.set_intra_op_parallelism_threads(0)
     """
     count = operator.index(num_threads)
@@ -314,7 +290,6 @@ def set_intra_op_parallelism_threads(num_threads: int) -> None:
 def get_intra_op_parallelism_threads() -> int:
     """Returns the setting of `set_intra_op_parallelism_threads`; 0 means one on each core.
 
-    >>> import gradtape as tf
     >>> tf.config.threading.get_intra_op_parallelism_threads()
     0
     """
@@ -324,7 +299,6 @@ def get_intra_op_parallelism_threads() -> int:
 def set_inter_op_parallelism_threads(num_threads: int) -> None:
     """Sets the number of ops that run in parallel. Stored only: ops run in sequence.
 
-    >>> import gradtape as tf
     >>> tf.config.threading.set_inter_op_parallelism_threads(0)
     """
     _settings["inter_op"] = int(num_threads)
@@ -333,7 +307,6 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 def get_inter_op_parallelism_threads() -> int:
     """Returns the setting of `set_inter_op_parallelism_threads`.
 
-    >>> import gradtape as tf
     >>> tf.config.threading.get_inter_op_parallelism_threads()
     0
     """
@@ -346,7 +319,6 @@ def set_jit(enabled: bool | str) -> None:
     Functions traced before keep their executor. "" restores the default: functions are compiled if their tensors are on
     a GPU, and on the CPU if `TF_XLA_FLAGS=--tf_xla_auto_jit=2` is set in the environment.
 
-    >>> import gradtape as tf
     >>> tf.config.optimizer.set_jit("autoclustering")
     >>> tf.config.optimizer.get_jit()
     'autoclustering'
@@ -362,7 +334,6 @@ def set_jit(enabled: bool | str) -> None:
 def get_jit() -> str:
     """Returns the setting of `set_jit`: "autoclustering" or "".
 
-    >>> import gradtape as tf
     >>> tf.config.optimizer.get_jit()
     ''
     """

@@ -17,7 +17,6 @@ def device(device_name: str | DeviceSpec | LogicalDevice | None) -> device_scope
     A missing device is replaced by an existing one, unless `tf.config.set_soft_device_placement(False)` was called:
     then ops in the block raise an error. None restores the default placement, regardless of enclosing blocks.
 
-    >>> import gradtape as tf
     >>> with tf.device("/CPU:0"):
     ...     x = tf.constant(1.0)
     >>> x.device

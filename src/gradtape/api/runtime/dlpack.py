@@ -16,7 +16,6 @@ __all__ = ["from_dlpack", "to_dlpack"]
 def to_dlpack(tf_tensor: object) -> Any:
     """Returns the tensor as a DLPack capsule for one consumer, which must not write to the memory.
 
-    >>> import gradtape as tf
     >>> capsule = tf.experimental.dlpack.to_dlpack(tf.constant([1.0, 2.0]))
     >>> tf.experimental.dlpack.from_dlpack(capsule).numpy()
     array([1., 2.], dtype=float32)
@@ -35,8 +34,6 @@ def to_dlpack(tf_tensor: object) -> Any:
 def from_dlpack(dlcapsule: Any) -> Tensor:
     """Returns the tensor in a DLPack capsule, whose memory it shares.
 
-    >>> import gradtape as tf
-    >>> import numpy as np
     >>> tf.experimental.dlpack.from_dlpack(np.arange(3).__dlpack__()).numpy()
     array([0, 1, 2])
     """

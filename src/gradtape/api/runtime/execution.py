@@ -27,7 +27,6 @@ _POLICIES = (None, "silent", "silent_for_int32", "warn", "explicit")
 def get_synchronous_execution() -> bool:
     """Returns the setting of `set_synchronous_execution`; True by default.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.get_synchronous_execution()
     True
     """
@@ -37,7 +36,6 @@ def get_synchronous_execution() -> bool:
 def set_synchronous_execution(enable: bool) -> None:
     """Sets whether ops may run asynchronously. Stored only: they never do.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.set_synchronous_execution(True)
     """
     _settings["synchronous"] = bool(enable)
@@ -46,7 +44,6 @@ def set_synchronous_execution(enable: bool) -> None:
 def get_device_policy() -> str:
     """Returns the setting of `set_device_policy`.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.get_device_policy()
     'silent'
     """
@@ -56,7 +53,6 @@ def get_device_policy() -> str:
 def set_device_policy(device_policy: str | None) -> None:
     """Sets how to handle inputs on another device. Stored only: they are always copied.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.set_device_policy("silent")
     """
     if device_policy not in _POLICIES:
@@ -69,7 +65,6 @@ def set_device_policy(device_policy: str | None) -> None:
 def get_experimental_options() -> dict[str, Any]:
     """Returns the options set for TensorFlow's graph optimizer.
 
-    >>> import gradtape as tf
     >>> tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]
     False
     """
@@ -79,7 +74,6 @@ def get_experimental_options() -> dict[str, Any]:
 def set_experimental_options(options: dict[str, Any]) -> None:
     """Sets options of TensorFlow's graph optimizer. Stored only: gradtape's passes preserve semantics and stay on.
 
-    >>> import gradtape as tf
     >>> tf.config.optimizer.set_experimental_options({})
     """
     _settings["options"].update(options)
@@ -88,7 +82,6 @@ def set_experimental_options(options: dict[str, Any]) -> None:
 def enable_mlir_bridge() -> None:
     """Does nothing: there is no such bridge to XLA.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.enable_mlir_bridge()
     """
 
@@ -96,7 +89,6 @@ def enable_mlir_bridge() -> None:
 def disable_mlir_bridge() -> None:
     """Does nothing: there is no such bridge to XLA.
 
-    >>> import gradtape as tf
     >>> tf.config.experimental.disable_mlir_bridge()
     """
 
@@ -104,7 +96,6 @@ def disable_mlir_bridge() -> None:
 def async_scope() -> contextlib.AbstractContextManager[None]:
     """Context manager for TensorFlow's asynchronous execution. In gradtape, ops and errors are immediate.
 
-    >>> import gradtape as tf
     >>> with tf.experimental.async_scope():
     ...     x = tf.constant(1.0) + 1.0
     """
@@ -114,7 +105,6 @@ def async_scope() -> contextlib.AbstractContextManager[None]:
 def async_clear_error() -> None:
     """Does nothing: an op raises its own error.
 
-    >>> import gradtape as tf
     >>> tf.experimental.async_clear_error()
     """
 
@@ -122,7 +112,6 @@ def async_clear_error() -> None:
 def function_executor_type(executor_type: str | None) -> contextlib.AbstractContextManager[None]:
     """Context manager that selects TensorFlow's executor of functions; without effect.
 
-    >>> import gradtape as tf
     >>> with tf.experimental.function_executor_type("SINGLE_THREADED_EXECUTOR"):
     ...     pass
     """
@@ -132,7 +121,6 @@ def function_executor_type(executor_type: str | None) -> contextlib.AbstractCont
 def enable_strict_mode() -> None:
     """Does nothing: there are no deprecated functions that would fail.
 
-    >>> import gradtape as tf
     >>> tf.experimental.enable_strict_mode()
     """
 
@@ -140,7 +128,6 @@ def enable_strict_mode() -> None:
 def sync_devices() -> None:
     """Does nothing: values are complete when they are read.
 
-    >>> import gradtape as tf
     >>> tf.test.experimental.sync_devices()
     """
 
@@ -148,7 +135,6 @@ def sync_devices() -> None:
 def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Callable[..., Any]:
     """Decorates a test method, which is skipped if `pred()` is true.
 
-    >>> import gradtape as tf
     >>> @tf.test.disable_with_predicate(lambda: False, "never")
     ... def test(self):
     ...     return "ran"
@@ -168,7 +154,6 @@ def disable_with_predicate(pred: Callable[[], bool], skip_message: str) -> Calla
 def with_eager_op_as_function(cls: Any = None, only_as_function: bool = False) -> Any:
     """Decorates a class of tests, without effect.
 
-    >>> import gradtape as tf
     >>> @tf.test.with_eager_op_as_function
     ... class Tests:
     ...     pass

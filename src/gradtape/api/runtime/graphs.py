@@ -36,7 +36,6 @@ class Graph(Unpicklable, metaclass=_AnyGraph):
     There are no graphs except those of functions, and those that `tf.graph_util.import_graph_def` reads: other ops
     inside `as_default` run immediately.
 
-    >>> import gradtape as tf
     >>> graph = tf.Graph()
     >>> graph.unique_name("x"), graph.unique_name("x")
     ('x', 'x_1')

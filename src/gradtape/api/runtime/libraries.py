@@ -22,7 +22,6 @@ def _unloadable(path: Any) -> errors.UnimplementedError:
 def load_library(library_location: Any) -> None:
     """Raises an error: gradtape loads no compiled libraries; OSError if the file is missing. See `gradtape.extend`.
 
-    >>> import gradtape as tf
     >>> tf.load_library("/nowhere/libtfkernel.so")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     FileNotFoundError: ...
@@ -36,7 +35,6 @@ def load_library(library_location: Any) -> None:
 def load_op_library(library_filename: Any) -> NoReturn:
     """Raises an error: gradtape loads no compiled ops; NotFoundError if the file is missing. See `gradtape.extend`.
 
-    >>> import gradtape as tf
     >>> tf.load_op_library("/nowhere/op.so")
     Traceback (most recent call last):
     gradtape.errors.NotFoundError: /nowhere/op.so: cannot open shared object file: No such file or directory
@@ -50,7 +48,6 @@ def load_op_library(library_filename: Any) -> NoReturn:
 def register_filesystem_plugin(plugin_location: Any) -> None:
     """Raises an error, because gradtape loads no compiled file systems. OSError if the file is missing.
 
-    >>> import gradtape as tf
     >>> tf.experimental.register_filesystem_plugin("/nowhere/fs.so")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     FileNotFoundError: ...

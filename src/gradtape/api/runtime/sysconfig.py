@@ -20,7 +20,6 @@ MONOLITHIC_BUILD = 0
 def get_build_info() -> dict[str, Any]:
     """Returns build information: no compiler, and neither CUDA nor ROCm, which other libraries provide.
 
-    >>> import gradtape as tf
     >>> tf.sysconfig.get_build_info()["is_cuda_build"]
     False
     """
@@ -30,7 +29,6 @@ def get_build_info() -> dict[str, Any]:
 def is_built_with_rocm() -> bool:
     """Returns False: there are no kernels for ROCm.
 
-    >>> import gradtape as tf
     >>> tf.test.is_built_with_rocm()
     False
     """
@@ -40,7 +38,6 @@ def is_built_with_rocm() -> bool:
 def is_built_with_xla() -> bool:
     """Returns whether `jit_compile=True` is supported: whether JAX is installed.
 
-    >>> import gradtape as tf
     >>> isinstance(tf.test.is_built_with_xla(), bool)
     True
     """
@@ -50,7 +47,6 @@ def is_built_with_xla() -> bool:
 def is_cpu_target_available(target: str) -> bool:
     """Returns whether code for a CPU architecture (`x86_64`, `aarch64`) can run on this machine.
 
-    >>> import gradtape as tf
     >>> isinstance(tf.test.is_cpu_target_available("x86_64"), bool)
     True
     """
@@ -71,7 +67,6 @@ def _not_compiled(name: str) -> NotImplementedError:
 def get_include() -> str:
     """Raises an error: there are no C++ headers. `gradtape.extend` defines ops in Python.
 
-    >>> import gradtape as tf
     >>> tf.sysconfig.get_include()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotImplementedError: ...
@@ -82,7 +77,6 @@ def get_include() -> str:
 def get_lib() -> str:
     """Raises an error: there is no compiled library. `gradtape.extend` defines ops in Python.
 
-    >>> import gradtape as tf
     >>> tf.sysconfig.get_lib()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotImplementedError: ...
@@ -93,7 +87,6 @@ def get_lib() -> str:
 def get_compile_flags() -> list[str]:
     """Raises an error: there are no C++ headers. `gradtape.extend` defines ops in Python.
 
-    >>> import gradtape as tf
     >>> tf.sysconfig.get_compile_flags()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotImplementedError: ...
@@ -104,7 +97,6 @@ def get_compile_flags() -> list[str]:
 def get_link_flags() -> list[str]:
     """Raises an error: there is no compiled library. `gradtape.extend` defines ops in Python.
 
-    >>> import gradtape as tf
     >>> tf.sysconfig.get_link_flags()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotImplementedError: ...

@@ -38,7 +38,6 @@ __all__ = [
 def executing_eagerly() -> bool:
     """Returns whether ops run eagerly, as opposed to being traced.
 
-    >>> import gradtape as tf
     >>> tf.executing_eagerly()
     True
     """
@@ -48,7 +47,6 @@ def executing_eagerly() -> bool:
 def inside_function() -> bool:
     """Returns whether a `tf.function` is being traced.
 
-    >>> import gradtape as tf
     >>> tf.inside_function()
     False
     """
@@ -58,7 +56,6 @@ def inside_function() -> bool:
 def is_symbolic_tensor(tensor: object) -> bool:
     """Returns whether `tensor` is in a graph and has no value yet.
 
-    >>> import gradtape as tf
     >>> tf.is_symbolic_tensor(tf.constant(1.0))
     False
     """
@@ -69,7 +66,6 @@ def is_symbolic_tensor(tensor: object) -> bool:
 def init_scope() -> Iterator[None]:
     """Context manager: ops in the block are neither recorded by tapes and accumulators nor traced.
 
-    >>> import gradtape as tf
     >>> x = tf.constant(2.0)
     >>> with tf.GradientTape() as tape:
     ...     tape.watch(x)
@@ -94,7 +90,6 @@ def _create_lifted(trace: Any, next_creator: Callable[..., Any], **arguments: An
 def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
     """Context manager: calls functions among the inputs; ops always run in program order.
 
-    >>> import gradtape as tf
     >>> v = tf.Variable(1.0)
     >>> with tf.control_dependencies([lambda: v.assign_add(1.0)]):
     ...     y = v * 2.0
@@ -109,7 +104,6 @@ def control_dependencies(control_inputs: Any) -> AbstractContextManager[None]:
 def group(*inputs: Any, **kwargs: Any) -> None:
     """Does nothing in eager execution: grouped ops have already run.
 
-    >>> import gradtape as tf
     >>> tf.group(tf.constant(1.0))
     """
     kwargs.pop("name", None)
@@ -120,7 +114,6 @@ def group(*inputs: Any, **kwargs: Any) -> None:
 def no_op(name: str | None = None) -> None:
     """Does nothing.
 
-    >>> import gradtape as tf
     >>> tf.no_op()
     """
 
@@ -128,7 +121,6 @@ def no_op(name: str | None = None) -> None:
 def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> list[Any]:
     """Returns the tensors as a list, after all of them have been computed.
 
-    >>> import gradtape as tf
     >>> [float(t) for t in tf.tuple([tf.constant(1.0), tf.constant(2.0)])]
     [1.0, 2.0]
     """
@@ -143,7 +135,6 @@ def tuple(tensors: Any, control_inputs: Any = None, name: str | None = None) -> 
 def timestamp(name: str | None = None) -> Tensor:
     """Returns the seconds since 1970, as a float64 tensor.
 
-    >>> import gradtape as tf
     >>> float(tf.timestamp()) > 1.7e9
     True
     """
@@ -158,7 +149,6 @@ def timestamp(name: str | None = None) -> Tensor:
 def get_logger() -> logging.Logger:
     """Returns the logger of warnings.
 
-    >>> import gradtape as tf
     >>> tf.get_logger().name
     'gradtape'
     """
@@ -235,7 +225,6 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
       Tout: the dtype of the result, or a list of dtypes for a list of results; `tf.RaggedTensorSpec` and similar specs
         for composite tensors.
 
-    >>> import gradtape as tf
     >>> float(tf.py_function(lambda x: x * x, [tf.constant(3.0)], tf.float32))
     9.0
 
@@ -309,7 +298,6 @@ def numpy_function(
     Args:
       Tout: the dtype of the result, or a list of dtypes for a list of results.
 
-    >>> import gradtape as tf
     >>> float(tf.numpy_function(lambda x: x + 1, [tf.constant(3.0)], tf.float32))
     4.0
 
@@ -358,7 +346,7 @@ def print(*inputs: Any, **kwargs: Any) -> None:
     Keyword arguments: `output_stream` (`sys.stdout`, `sys.stderr`, "file://path" or a logging level), `summarize` (the
     number of entries at each end of a dimension, 3 by default; -1 for all), `sep`, `end`, `name`.
 
-    >>> import gradtape as tf, sys
+    >>> import sys
     >>> tf.print("x =", tf.constant([1.0, 2.5]), output_stream=sys.stdout)
     x = [1 2.5]
     """

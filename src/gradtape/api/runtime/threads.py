@@ -19,7 +19,6 @@ __all__ = ["ClusterSpec", "Coordinator"]
 class Coordinator(Unpicklable):
     """Coordinates threads that stop together: one requests a stop or raises, and `join` reports it.
 
-    >>> import gradtape as tf
     >>> coordinator = tf.train.Coordinator()
     >>> coordinator.request_stop()
     >>> coordinator.should_stop()
@@ -106,7 +105,6 @@ class Coordinator(Unpicklable):
 class ClusterSpec:
     """The addresses of the tasks of a cluster, by job.
 
-    >>> import gradtape as tf
     >>> tf.train.ClusterSpec({"worker": ["a:1", "b:2"]}).task_address("worker", 1)
     'b:2'
     """

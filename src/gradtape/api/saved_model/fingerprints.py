@@ -28,7 +28,6 @@ class VariablePolicy(enum.Enum):
 class Fingerprint:
     """Hashes of the parts of a SavedModel, as TensorFlow writes them to `fingerprint.pb`.
 
-    >>> import gradtape as tf
     >>> tf.saved_model.experimental.Fingerprint(1, 2, 3, 4, 5).singleprint()
     '2/3/4/5'
     """
@@ -90,7 +89,6 @@ class Fingerprint:
 def read_fingerprint(export_dir: str | os.PathLike[str]) -> Fingerprint:
     """Reads the fingerprint of a SavedModel that TensorFlow wrote; gradtape writes none.
 
-    >>> import gradtape as tf
     >>> try:
     ...     tf.saved_model.experimental.read_fingerprint("nowhere")
     ... except FileNotFoundError as error:

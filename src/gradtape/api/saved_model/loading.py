@@ -40,7 +40,6 @@ _DAMAGES = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeEr
 def contains_saved_model(export_dir: Any) -> bool:
     """Returns whether a folder contains the file of a SavedModel.
 
-    >>> import gradtape as tf
     >>> tf.saved_model.contains_saved_model("no/such/folder")
     False
     """
@@ -91,7 +90,7 @@ def load(export_dir: Any, tags: Any = None, options: LoadOptions | None = None) 
     Args:
       tags: the tags of the graph to load, if the folder has several.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> class Scale(tf.Module):
     ...     def __init__(self):
     ...         super().__init__()

@@ -49,7 +49,6 @@ class CapturableResource(Owner):
 class TrackableResource(CapturableResource):
     """A resource that a function may capture and that a module may own.
 
-    >>> import gradtape as tf
     >>> class Table(tf.saved_model.experimental.TrackableResource):
     ...     def _create_resource(self):
     ...         return tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)

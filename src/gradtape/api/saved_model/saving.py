@@ -50,7 +50,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: SaveOptions
       obj: a `tf.Module`, a layer or another object with variables.
       signatures: functions to be served, by name: `tf.function`s with an input signature, or concrete functions.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> module = tf.Module()
     >>> module.double = tf.function(lambda x: 2.0 * x, input_signature=[tf.TensorSpec([None], tf.float32, name="x")])
     >>> folder = tempfile.mkdtemp() + "/model"

@@ -40,7 +40,6 @@ def dct(
       axis: -1.
       norm: `"ortho"` makes types 2, 3 and 4 orthonormal.
 
-    >>> import gradtape as tf
     >>> tf.signal.dct([1.0, 1.0]).numpy().tolist()
     [4.0, 0.0]
     """
@@ -69,7 +68,6 @@ def idct(
 ) -> Tensor:  # fmt: skip
     """The inverse of `tf.signal.dct` of that type, up to a factor of twice the length unless normalized.
 
-    >>> import gradtape as tf
     >>> tf.signal.idct([4.0, 0.0]).numpy().tolist()
     [4.0, 4.0]
     """
@@ -103,7 +101,6 @@ def mdct(
       pad_end: whether to zero-pad the last frame.
       norm: None or `"ortho"`.
 
-    >>> import gradtape as tf
     >>> tf.signal.mdct(tf.ones((16,)), 8).shape
     TensorShape([3, 4])
     """
@@ -126,7 +123,6 @@ def inverse_mdct(
 ) -> Tensor:
     """Reconstructs a signal from its modified cosine transform, except for its first and last half frames.
 
-    >>> import gradtape as tf
     >>> tf.signal.inverse_mdct(tf.signal.mdct(tf.ones((16,)), 8)).numpy()[4:12].round(4).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
@@ -165,7 +161,6 @@ def linear_to_mel_weight_matrix(
       lower_edge_hertz: start of the first triangle.
       upper_edge_hertz: end of the last triangle.
 
-    >>> import gradtape as tf
     >>> tf.signal.linear_to_mel_weight_matrix(3, 9).shape
     TensorShape([9, 3])
     """
@@ -197,7 +192,6 @@ def linear_to_mel_weight_matrix(
 def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Tensor:
     """Returns mel-frequency cepstral coefficients, scaled as in HTK, of log mel spectra.
 
-    >>> import gradtape as tf
     >>> tf.signal.mfccs_from_log_mel_spectrograms(tf.ones((2, 8))).numpy()[0, 0].item()
     4.0
     """

@@ -95,7 +95,6 @@ def _irfft(value: Any, fft_length: Any, count: int) -> Tensor:
 def fft(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform along the last axis.
 
-    >>> import gradtape as tf
     >>> tf.signal.fft(tf.constant([1.0, 0.0], tf.complex64)).numpy().tolist()
     [(1+0j), (1+0j)]
     """
@@ -106,7 +105,6 @@ def fft(input: TensorLike, name: str | None = None) -> Tensor:
 def ifft(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fft`.
 
-    >>> import gradtape as tf
     >>> tf.signal.ifft(tf.constant([1.0, 1.0], tf.complex64)).numpy().tolist()
     [(1+0j), 0j]
     """
@@ -117,7 +115,6 @@ def ifft(input: TensorLike, name: str | None = None) -> Tensor:
 def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform along the last two axes.
 
-    >>> import gradtape as tf
     >>> tf.signal.fft2d(tf.ones((2, 2), tf.complex64)).numpy().tolist()
     [[(4+0j), 0j], [0j, 0j]]
     """
@@ -128,7 +125,6 @@ def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
 def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fft2d`.
 
-    >>> import gradtape as tf
     >>> tf.signal.ifft2d(tf.ones((1, 2), tf.complex64)).numpy().tolist()
     [[(1+0j), 0j]]
     """
@@ -139,7 +135,6 @@ def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
 def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform along the last three axes.
 
-    >>> import gradtape as tf
     >>> tf.signal.fft3d(tf.ones((1, 1, 2), tf.complex64)).numpy().tolist()
     [[[(2+0j), 0j]]]
     """
@@ -150,7 +145,6 @@ def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
 def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fft3d`.
 
-    >>> import gradtape as tf
     >>> tf.signal.ifft3d(tf.ones((1, 1, 2), tf.complex64)).numpy().tolist()
     [[[(1+0j), 0j]]]
     """
@@ -165,7 +159,6 @@ def rfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: s
       input_tensor: float32 or float64 values.
       fft_length: a list with the length to which the values are truncated or zero-padded.
 
-    >>> import gradtape as tf
     >>> tf.signal.rfft([1.0, 1.0, 1.0]).numpy().tolist()
     [(3+0j), 0j]
     """
@@ -175,7 +168,6 @@ def rfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: s
 def irfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.rfft`; by default the result has an even length.
 
-    >>> import gradtape as tf
     >>> tf.signal.irfft(tf.constant([3.0, 0.0], tf.complex64), [3]).numpy().tolist()
     [1.0, 1.0, 1.0]
     """
@@ -185,7 +177,6 @@ def irfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: 
 def rfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The Fourier transform of real values along the last two axes.
 
-    >>> import gradtape as tf
     >>> tf.signal.rfft2d(tf.ones((2, 2))).numpy().tolist()
     [[(4+0j), 0j], [0j, 0j]]
     """
@@ -195,7 +186,6 @@ def rfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name:
 def irfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.rfft2d`.
 
-    >>> import gradtape as tf
     >>> tf.signal.irfft2d(tf.ones((1, 2), tf.complex64)).numpy().tolist()
     [[1.0, 0.0]]
     """
@@ -205,7 +195,6 @@ def irfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name
 def rfft3d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The Fourier transform of real values along the last three axes.
 
-    >>> import gradtape as tf
     >>> tf.signal.rfft3d(tf.ones((1, 1, 2))).numpy().tolist()
     [[[(2+0j), 0j]]]
     """
@@ -215,7 +204,6 @@ def rfft3d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name:
 def irfft3d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.rfft3d`.
 
-    >>> import gradtape as tf
     >>> tf.signal.irfft3d(tf.ones((1, 1, 2), tf.complex64)).numpy().tolist()
     [[[1.0, 0.0]]]
     """
@@ -251,7 +239,6 @@ def fftnd(
       norm: `"backward"` divides the inverse by the number of values, `"forward"` the transform, `"ortho"` both by its
         square root.
 
-    >>> import gradtape as tf
     >>> tf.signal.fftnd(tf.ones((1, 2), tf.complex64)).numpy().tolist()
     [[(2+0j), 0j]]
     """
@@ -266,7 +253,6 @@ def ifftnd(
 ) -> Tensor:  # fmt: skip
     """The inverse of `tf.signal.fftnd`.
 
-    >>> import gradtape as tf
     >>> tf.signal.ifftnd(tf.ones((1, 2), tf.complex64)).numpy().tolist()
     [[(1+0j), 0j]]
     """
@@ -281,7 +267,6 @@ def rfftnd(
 ) -> Tensor:  # fmt: skip
     """The Fourier transform of real values along `axes`; the last axis keeps half of the frequencies.
 
-    >>> import gradtape as tf
     >>> tf.signal.rfftnd(tf.ones((1, 2))).numpy().tolist()
     [[(2+0j), 0j]]
     """
@@ -296,7 +281,6 @@ def irfftnd(
 ) -> Tensor:  # fmt: skip
     """The inverse of `tf.signal.rfftnd`.
 
-    >>> import gradtape as tf
     >>> tf.signal.irfftnd(tf.ones((1, 2), tf.complex64)).numpy().tolist()
     [[1.0, 0.0]]
     """
@@ -326,7 +310,6 @@ def _roll(value: Any, axes: Any, half: Any) -> Tensor:
 def fftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """Moves frequency 0 to the center of each of `axes`.
 
-    >>> import gradtape as tf
     >>> tf.signal.fftshift([0, 1, 2, -2, -1]).numpy().tolist()
     [-2, -1, 0, 1, 2]
     """
@@ -336,7 +319,6 @@ def fftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = Non
 def ifftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.fftshift`.
 
-    >>> import gradtape as tf
     >>> tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy().tolist()
     [0, 1, 2, -2, -1]
     """

@@ -46,7 +46,6 @@ def frame(
       pad_value: see `pad_end`.
       axis: the time axis.
 
-    >>> import gradtape as tf
     >>> tf.signal.frame([1, 2, 3, 4, 5], 3, 2).numpy().tolist()
     [[1, 2, 3], [3, 4, 5]]
     """
@@ -85,7 +84,6 @@ def _extend(x: Tensor, axis: int, missing: int, value: Any) -> Tensor:
 def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """Sums frames that start `frame_step` apart.
 
-    >>> import gradtape as tf
     >>> tf.signal.overlap_and_add([[1, 1, 1], [1, 1, 1]], 2).numpy().tolist()
     [1, 1, 2, 1, 1]
     """
@@ -125,7 +123,6 @@ def stft(
       window_fn: `window_fn(frame_length, dtype=...)` returns the window; None for none.
       pad_end: whether to zero-pad the last frames.
 
-    >>> import gradtape as tf
     >>> tf.signal.stft(tf.ones((8,)), 4, 2).shape
     TensorShape([3, 3])
     """
@@ -142,7 +139,6 @@ def inverse_stft_window_fn(
 ) -> Callable[..., Tensor]:
     """Returns the window for `tf.signal.inverse_stft` that inverts `forward_window_fn` in `tf.signal.stft`.
 
-    >>> import gradtape as tf
     >>> tf.signal.inverse_stft_window_fn(2)(4, tf.float32).numpy().tolist()
     [0.0, 1.0, 1.0, 1.0]
     """
@@ -171,7 +167,6 @@ def inverse_stft(
 ) -> Tensor:
     """Reconstructs a signal from its short-time Fourier transform; see `tf.signal.inverse_stft_window_fn`.
 
-    >>> import gradtape as tf
     >>> x = tf.ones((8,))
     >>> y = tf.signal.inverse_stft(tf.signal.stft(x, 4, 2), 4, 2, window_fn=tf.signal.inverse_stft_window_fn(2))
     >>> y.numpy()[2:6].tolist()

@@ -16,7 +16,6 @@ __all__ = ["fftnd", "ifftnd", "irfftnd", "rfftnd"]
 def fftnd(input: TensorLike, fft_length: TensorLike, axes: AxisLike, name: str | None = None) -> Tensor:
     """The discrete Fourier transform along `axes`; see `tf.signal.fftnd`.
 
-    >>> import gradtape as tf
     >>> tf.fftnd(tf.ones((1, 2), tf.complex64), [2], [1]).numpy().tolist()
     [[(2+0j), 0j]]
     """
@@ -26,7 +25,6 @@ def fftnd(input: TensorLike, fft_length: TensorLike, axes: AxisLike, name: str |
 def ifftnd(input: TensorLike, fft_length: TensorLike, axes: AxisLike, name: str | None = None) -> Tensor:
     """The inverse of `tf.fftnd`.
 
-    >>> import gradtape as tf
     >>> tf.ifftnd(tf.ones((1, 2), tf.complex64), [2], [1]).numpy().tolist()
     [[(1+0j), 0j]]
     """
@@ -39,7 +37,6 @@ def rfftnd(
 ) -> Tensor:  # fmt: skip
     """The Fourier transform of real values along `axes`, in the dtype `Tcomplex`; see `tf.signal.rfftnd`.
 
-    >>> import gradtape as tf
     >>> tf.rfftnd(tf.ones((1, 2)), [2], [1]).numpy().tolist()
     [[(2+0j), 0j]]
     """
@@ -52,7 +49,6 @@ def irfftnd(
 ) -> Tensor:
     """The inverse of `tf.rfftnd`, in the dtype `Treal`.
 
-    >>> import gradtape as tf
     >>> tf.irfftnd(tf.ones((1, 2), tf.complex64), [2], [1]).numpy().tolist()
     [[1.0, 0.0]]
     """

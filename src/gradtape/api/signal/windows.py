@@ -50,7 +50,6 @@ def hann_window(
 ) -> Tensor:
     """The Hann window, one half minus half a cosine; `periodic` matches the next window of successive frames.
 
-    >>> import gradtape as tf
     >>> tf.signal.hann_window(4).numpy().tolist()
     [0.0, 0.5, 1.0, 0.5]
     """
@@ -62,7 +61,6 @@ def hamming_window(
 ) -> Tensor:
     """The Hamming window, 0.54 minus 0.46 times a cosine.
 
-    >>> import gradtape as tf
     >>> tf.signal.hamming_window(4, dtype=tf.float64).numpy().round(2).tolist()
     [0.08, 0.54, 1.0, 0.54]
     """
@@ -74,7 +72,6 @@ def kaiser_window(
 ) -> Tensor:
     """The Kaiser window; a larger `beta` makes it narrower.
 
-    >>> import gradtape as tf
     >>> tf.signal.kaiser_window(3, beta=0.0).numpy().tolist()
     [1.0, 1.0, 1.0]
     """
@@ -97,7 +94,6 @@ def kaiser_bessel_derived_window(
 ) -> Tensor:
     """The Kaiser-Bessel-derived window: the squares of overlapping halves sum to 1.
 
-    >>> import gradtape as tf
     >>> tf.signal.kaiser_bessel_derived_window(2, dtype=tf.float64).numpy().round(4).tolist()
     [0.7071, 0.7071]
     """
@@ -111,7 +107,6 @@ def kaiser_bessel_derived_window(
 def vorbis_window(window_length: TensorLike, dtype: DType = dtypes.float32, name: str | None = None) -> Tensor:
     """The window of the Vorbis codec, sin(π/2 sin²): the squares of overlapping halves sum to 1.
 
-    >>> import gradtape as tf
     >>> tf.signal.vorbis_window(1).numpy().tolist()
     [1.0]
     """

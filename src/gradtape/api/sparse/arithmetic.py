@@ -34,7 +34,6 @@ def add(a: TensorLike, b: TensorLike, threshold: TensorLike = 0) -> Tensor | Spa
     Args:
       threshold: sums of two elements with a smaller magnitude are dropped from a sparse result.
 
-    >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 2])
     >>> tf.sparse.add(s, tf.SparseTensor([[0, 0], [0, 1]], [1, 2], [2, 2])).values.numpy().tolist()
     [1, 7, 7]
@@ -93,7 +92,6 @@ def both_filled(a: SparseTensor, b: SparseTensor) -> tuple[SparseTensor, SparseT
 def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """Returns the elementwise maximum at the indices of either; missing elements count as 0.
 
-    >>> import gradtape as tf
     >>> a, b = tf.SparseTensor([[0], [1]], [5, -2], [3]), tf.SparseTensor([[0]], [7], [3])
     >>> tf.sparse.maximum(a, b).values.numpy().tolist()
     [7, 0]
@@ -104,7 +102,6 @@ def maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> 
 def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """Returns the elementwise minimum at the indices of either; missing elements count as 0.
 
-    >>> import gradtape as tf
     >>> a, b = tf.SparseTensor([[0], [1]], [5, -2], [3]), tf.SparseTensor([[0]], [7], [3])
     >>> tf.sparse.minimum(a, b).values.numpy().tolist()
     [5, -2]
@@ -126,7 +123,6 @@ def sparse_dense_matmul(
 ) -> Tensor:
     """Multiplies a sparse matrix by a dense one, or a dense one by a sparse one.
 
-    >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5.0, 7.0], [2, 2])
     >>> tf.sparse.sparse_dense_matmul(s, [[1.0], [2.0]]).numpy().tolist()
     [[10.0], [7.0]]
@@ -184,7 +180,6 @@ def reduce_sum(
 ) -> Tensor | SparseTensor:  # fmt: skip
     """Sums along axes, all by default; the result is dense, or sparse with the nonempty sums.
 
-    >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0], [1, 1]], [5, 7, 1], [2, 2])
     >>> tf.sparse.reduce_sum(s, axis=1).numpy().tolist()
     [5, 8]
@@ -209,7 +204,6 @@ def reduce_max(
 ) -> Tensor | SparseTensor:  # fmt: skip
     """Returns the maximum of the stored elements along axes, all by default; 0 where there are none.
 
-    >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0], [1, 1]], [-5, 7, 1], [3, 2])
     >>> tf.sparse.reduce_max(s, axis=1).numpy().tolist()
     [-5, 7, 0]
@@ -243,7 +237,6 @@ def _reduce(op: Any, sp_input: Any, axis: Any, keepdims: bool | None, sparse_res
 def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Returns the softmax of the stored elements along the last axis.
 
-    >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0], [1, 1]], [5.0, 2.0, 2.0], [2, 2])
     >>> tf.sparse.softmax(s).values.numpy().tolist()
     [1.0, 0.5, 0.5]
@@ -274,7 +267,6 @@ def sampled_addmm(
     Each matrix of a batch has the same number of indices: `indices` has the shape `[..., entries, 2]`, `values`
     `[..., entries]`.
 
-    >>> import gradtape as tf
     >>> tf.sparse.sampled_addmm([[0, 0]], [1.0], [1, 1], [[2.0, 3.0]], [[4.0], [5.0]])[1].numpy().tolist()
     [24.0]
     """

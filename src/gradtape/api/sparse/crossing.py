@@ -31,7 +31,6 @@ def cross(inputs: Sequence[ValueLike], name: str | None = None, separator: str |
       inputs: matrices or sparse matrices, of strings or integers. Sparse ones come first in a combination.
       separator: the text between two features; `_X_` by default.
 
-    >>> import gradtape as tf
     >>> crossed = tf.sparse.cross([tf.constant([["a", "b"]]), tf.constant([[1]])])
     >>> crossed.values.numpy().tolist()
     [b'a_X_1', b'b_X_1']
@@ -54,7 +53,6 @@ def cross_hashed(
       num_buckets: the upper limit of hashes, unless it is 0.
       hash_key: the initial value of the hash.
 
-    >>> import gradtape as tf
     >>> crossed = tf.sparse.cross_hashed([tf.constant([["a", "b"]]), tf.constant([[1]])], num_buckets=10)
     >>> crossed.values.numpy().tolist()
     [5, 3]

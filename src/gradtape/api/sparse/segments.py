@@ -29,7 +29,6 @@ def segment_sum(
     Args:
       sparse_gradient: whether the gradient of `data` is an `IndexedSlices`.
 
-    >>> import gradtape as tf
     >>> tf.sparse.segment_sum([[1.0], [2.0], [4.0]], [0, 2, 1], [0, 0, 1]).numpy().tolist()
     [[5.0], [2.0]]
     """
@@ -43,7 +42,6 @@ def segment_mean(
 ) -> Tensor:  # fmt: skip
     """Returns the mean of the rows of `data` at `indices` with equal segment ids.
 
-    >>> import gradtape as tf
     >>> tf.sparse.segment_mean([[1.0], [2.0], [4.0]], [0, 2, 1], [0, 0, 1]).numpy().tolist()
     [[2.5], [2.0]]
     """
@@ -57,7 +55,6 @@ def segment_sqrt_n(
 ) -> Tensor:  # fmt: skip
     """Like `segment_sum`, divided by the square root of the number of rows.
 
-    >>> import gradtape as tf
     >>> tf.sparse.segment_sqrt_n([[1.0], [2.0], [4.0], [3.0]], [0, 1, 2, 3], [0, 0, 0, 0]).numpy().tolist()
     [[5.0]]
     """
@@ -106,7 +103,6 @@ def bincount(
       minlength, maxlength: bounds of the size of the last axis; larger numbers are not counted.
       binary_output: return 1 for each number that occurs.
 
-    >>> import gradtape as tf
     >>> found = tf.sparse.bincount([1, 1, 4])
     >>> found.indices.numpy().tolist(), found.values.numpy().tolist(), found.dense_shape.numpy().tolist()
     ([[1], [4]], [2, 1], [5])

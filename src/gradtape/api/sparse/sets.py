@@ -23,7 +23,6 @@ _Row = tuple[int, ...]
 def difference(a: ValueLike, b: ValueLike, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
     """Returns the values in a row of `a` that are not in that of `b`, or vice versa.
 
-    >>> import gradtape as tf
     >>> found = tf.sets.difference(tf.constant([[1, 2, 3]]), tf.constant([[2, 5, 6]]))
     >>> tf.sparse.to_dense(found).numpy().tolist()
     [[1, 3]]
@@ -34,7 +33,6 @@ def difference(a: ValueLike, b: ValueLike, aminusb: bool = True, validate_indice
 def intersection(a: ValueLike, b: ValueLike, validate_indices: bool = True) -> SparseTensor:
     """Returns the values in both rows.
 
-    >>> import gradtape as tf
     >>> found = tf.sets.intersection(tf.constant([[1, 2, 3]]), tf.constant([[3, 2, 6]]))
     >>> tf.sparse.to_dense(found).numpy().tolist()
     [[2, 3]]
@@ -45,7 +43,6 @@ def intersection(a: ValueLike, b: ValueLike, validate_indices: bool = True) -> S
 def union(a: ValueLike, b: ValueLike, validate_indices: bool = True) -> SparseTensor:
     """Returns the values in either row.
 
-    >>> import gradtape as tf
     >>> found = tf.sets.union(tf.constant([[1, 2, 3]]), tf.constant([[3, 2, 6]]))
     >>> tf.sparse.to_dense(found).numpy().tolist()
     [[1, 2, 3, 6]]
@@ -56,7 +53,6 @@ def union(a: ValueLike, b: ValueLike, validate_indices: bool = True) -> SparseTe
 def size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
     """Returns the number of distinct values in each row of a sparse tensor.
 
-    >>> import gradtape as tf
     >>> rows = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [5, 5, 6], [2, 2])
     >>> tf.sets.size(rows).numpy().tolist()
     [1, 1]

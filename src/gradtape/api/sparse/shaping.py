@@ -40,7 +40,6 @@ def concat(
     Args:
       expand_nonconcat_dims: whether the other axes may differ in size; the largest size is used.
 
-    >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1]], [5], [1, 2])
     >>> tf.sparse.to_dense(tf.sparse.concat(0, [s, s])).numpy().tolist()
     [[0, 5], [0, 5]]
@@ -78,7 +77,6 @@ def concat(
 def expand_dims(sp_input: SparseTensor, axis: TensorLike | None = None, name: str | None = None) -> SparseTensor:
     """Inserts an axis of size 1 into `sp_input`, by default at the end.
 
-    >>> import gradtape as tf
     >>> tf.sparse.expand_dims(tf.SparseTensor([[0, 1]], [5], [1, 2]), 0).dense_shape.numpy().tolist()
     [1, 1, 2]
     """
@@ -96,7 +94,6 @@ def expand_dims(sp_input: SparseTensor, axis: TensorLike | None = None, name: st
 def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> SparseTensor:
     """Returns the same elements with another shape of the same rank; None means the smallest possible one.
 
-    >>> import gradtape as tf
     >>> tf.sparse.reset_shape(tf.SparseTensor([[0, 1]], [5], [4, 4])).dense_shape.numpy().tolist()
     [1, 2]
     """
@@ -118,7 +115,6 @@ def reset_shape(sp_input: SparseTensor, new_shape: ShapeLike | None = None) -> S
 def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -> SparseTensor:
     """Reshapes a sparse tensor; one size may be -1 and is then inferred.
 
-    >>> import gradtape as tf
     >>> tf.sparse.reshape(tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 3]), [-1]).indices.numpy().tolist()
     [[1], [3]]
     """
@@ -145,7 +141,6 @@ def reshape(sp_input: SparseTensor, shape: ShapeLike, name: str | None = None) -
 def slice(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None) -> SparseTensor:
     """Returns the block of `sp_input` that starts at `start` and has `size`, clipped at the end of `sp_input`.
 
-    >>> import gradtape as tf
     >>> tf.sparse.slice(tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 3]), [0, 1], [2, 2]).indices.numpy().tolist()
     [[0, 0]]
     """
@@ -176,7 +171,6 @@ def split(
 ) -> list[SparseTensor]:  # fmt: skip
     """Splits `sp_input` into `num_split` parts along an axis; the first parts are one longer if there is a remainder.
 
-    >>> import gradtape as tf
     >>> parts = tf.sparse.split(tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 3]), 2, axis=1)
     >>> [part.dense_shape.numpy().tolist() for part in parts]
     [[2, 2], [2, 1]]
@@ -205,7 +199,6 @@ def split(
 def transpose(sp_input: SparseTensor, perm: TensorLike | None = None, name: str | None = None) -> SparseTensor:
     """Permutes the axes of `sp_input`, reversed by default.
 
-    >>> import gradtape as tf
     >>> tf.sparse.transpose(tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 3])).indices.numpy().tolist()
     [[0, 1], [1, 0]]
     """

@@ -34,7 +34,6 @@ def sparse(sp_input: Any) -> SparseTensor:
 def from_dense(tensor: ValueLike, name: str | None = None) -> SparseTensor:
     """Returns the nonzero elements of `tensor`, in row-major order.
 
-    >>> import gradtape as tf
     >>> s = tf.sparse.from_dense([[0, 5], [7, 0]])
     >>> s.indices.numpy().tolist(), s.values.numpy().tolist()
     ([[0, 1], [1, 0]], [5, 7])
@@ -60,7 +59,6 @@ def to_dense(
     Args:
       validate_indices: whether to raise `InvalidArgumentError` for unsorted or duplicate indices.
 
-    >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5, 7], [2, 2])
     >>> tf.sparse.to_dense(s, default_value=-1).numpy().tolist()
     [[-1, 5], [7, -1]]
@@ -91,7 +89,6 @@ def _check_order(flat: Any, indices: Any) -> None:
 def reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Sorts the elements of a sparse tensor in row-major order.
 
-    >>> import gradtape as tf
     >>> s = tf.sparse.reorder(tf.SparseTensor([[1, 0], [0, 1]], [7, 5], [2, 2]))
     >>> s.indices.numpy().tolist(), s.values.numpy().tolist()
     ([[0, 1], [1, 0]], [5, 7])
@@ -115,7 +112,6 @@ def where_true(flags: Tensor) -> Tensor:
 def retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     """Keeps the elements for which `to_retain` is true.
 
-    >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0], [2], [3]], [1, 2, 3], [5])
     >>> tf.sparse.retain(s, s.values != 2).values.numpy().tolist()
     [1, 3]
@@ -135,7 +131,6 @@ def fill_empty_rows(
 ) -> tuple[SparseTensor, Tensor]:
     """Returns `sp_input` with `default_value` first in each empty row, and which rows were empty.
 
-    >>> import gradtape as tf
     >>> s, empty = tf.sparse.fill_empty_rows(tf.SparseTensor([[0, 1], [2, 0]], [5, 7], [3, 2]), -1)
     >>> tf.sparse.to_dense(s).numpy().tolist(), empty.numpy().tolist()
     ([[0, 5], [-1, 0], [7, 0]], [False, True, False])
@@ -169,7 +164,6 @@ def eye(
 ) -> SparseTensor:  # fmt: skip
     """Returns a sparse matrix with ones on its diagonal.
 
-    >>> import gradtape as tf
     >>> tf.sparse.eye(2, 3).indices.numpy().tolist()
     [[0, 0], [1, 1]]
     """
@@ -183,7 +177,6 @@ def eye(
 def map_values(op: Any, *args: Any, **kwargs: Any) -> SparseTensor:
     """Applies `op` to the values of the sparse tensors among the arguments, which must have the same indices.
 
-    >>> import gradtape as tf
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5.0, 7.0], [2, 2])
     >>> tf.sparse.map_values(tf.add, s, 1.0).values.numpy().tolist()
     [6.0, 8.0]
@@ -217,7 +210,6 @@ def _mismatch_error() -> Exception:
 def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """Returns the slices of `a` except those whose index is in `mask_indices`.
 
-    >>> import gradtape as tf
     >>> slices = tf.IndexedSlices(tf.constant([[1.0], [2.0]]), tf.constant([3, 5]))
     >>> tf.sparse.mask(slices, [3]).values.numpy().tolist()
     [[2.0]]
@@ -232,7 +224,6 @@ def mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) ->
 def to_indicator(sp_input: SparseTensor, vocab_size: TensorLike, name: str | None = None) -> Tensor:
     """Returns a dense bool tensor that is true at the values of `sp_input` along the last axis.
 
-    >>> import gradtape as tf
     >>> words = tf.SparseTensor([[0, 0], [1, 0], [1, 1]], [2, 0, 1], [2, 2])
     >>> tf.sparse.to_indicator(words, 3).numpy().tolist()
     [[False, False, True], [True, True, False]]

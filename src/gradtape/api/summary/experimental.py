@@ -18,7 +18,6 @@ __all__ = ["get_step", "set_step", "summary_scope"]
 def get_step() -> TensorLike | None:
     """Returns the step of this thread's summaries, or None if it is not set.
 
-    >>> import gradtape as tf
     >>> tf.summary.experimental.set_step(3)
     >>> tf.summary.experimental.get_step()
     3
@@ -30,7 +29,6 @@ def get_step() -> TensorLike | None:
 def set_step(step: TensorLike | None) -> None:
     """Sets the step of this thread's summaries: a number, or a variable that is read when a summary is written.
 
-    >>> import gradtape as tf
     >>> step = tf.Variable(0, dtype=tf.int64)
     >>> tf.summary.experimental.set_step(step)
     >>> tf.summary.experimental.get_step() is step
@@ -44,7 +42,6 @@ def set_step(step: TensorLike | None) -> None:
 def summary_scope(name: str, default_name: str = "summary", values: Any = None) -> Iterator[tuple[str, str]]:
     """Context manager: a scope for a summary; yields its tag, including enclosing scopes, and the scope's name.
 
-    >>> import gradtape as tf
     >>> with tf.name_scope("model"), tf.summary.experimental.summary_scope("loss") as (tag, scope):
     ...     print(tag, scope)
     model/loss model/loss/

@@ -44,7 +44,6 @@ _lock = fork_safe_lock()
 def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str | None = None) -> None:
     """Starts recording the graphs of called functions for `trace_export`. There is no profiler.
 
-    >>> import gradtape as tf
     >>> tf.summary.trace_on()
     >>> tf.summary.trace_off()
     """
@@ -63,7 +62,6 @@ def trace_on(graph: bool = True, profiler: bool = False, profiler_outdir: str | 
 def trace_off() -> None:
     """Stops the trace and discards its graphs.
 
-    >>> import gradtape as tf
     >>> tf.summary.trace_off()
     """
     with _lock:
@@ -75,7 +73,7 @@ def trace_off() -> None:
 def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: str | None = None) -> None:
     """Stops the trace and writes its graphs, if there is a writer.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> tf.summary.trace_on()
     >>> _ = tf.function(lambda x: 2.0 * x)(1.0)
     >>> with tf.summary.create_file_writer(tempfile.mkdtemp()).as_default():
@@ -101,7 +99,6 @@ def trace_export(name: str, step: TensorLike | None = None, profiler_outdir: str
 def graph(graph_data: Any) -> Tensor:
     """Writes a graph (a concrete function's or its `as_graph_def()`) for TensorBoard; returns whether it was written.
 
-    >>> import gradtape as tf
     >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([], tf.float32))
     >>> bool(tf.summary.graph(double.graph))
     False

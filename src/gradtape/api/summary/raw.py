@@ -17,7 +17,6 @@ __all__ = ["write_raw_pb"]
 def write_raw_pb(tensor: Any, step: TensorLike | None = None, name: str | None = None) -> Tensor:
     """Writes serialized `tf.compat.v1.Summary` messages; returns whether they were written.
 
-    >>> import gradtape as tf
     >>> bool(tf.summary.experimental.write_raw_pb(b"", step=1))
     False
 

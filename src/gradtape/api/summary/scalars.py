@@ -44,7 +44,6 @@ current = carried(_Current())
 class SummaryWriter(Unpicklable):
     """The destination of summaries: `create_file_writer` writes event files, `create_noop_writer` drops summaries.
 
-    >>> import gradtape as tf
     >>> with tf.summary.create_noop_writer().as_default(step=1):
     ...     bool(tf.summary.scalar("loss", 0.5))
     False
@@ -108,7 +107,7 @@ def create_file_writer(
 ) -> SummaryWriter:
     """Creates a writer of event files for TensorBoard in the folder `logdir`.
 
-    >>> import gradtape as tf, tempfile, os
+    >>> import tempfile, os
     >>> folder = tempfile.mkdtemp()
     >>> writer = tf.summary.create_file_writer(folder)
     >>> with writer.as_default():
@@ -137,7 +136,6 @@ def create_file_writer(
 def create_noop_writer() -> SummaryWriter:
     """Creates a writer that writes nothing.
 
-    >>> import gradtape as tf
     >>> writer = tf.summary.create_noop_writer()
     >>> writer.flush()
     """
@@ -147,7 +145,6 @@ def create_noop_writer() -> SummaryWriter:
 def scalar(name: str, data: TensorLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
     """Writes a number under `name` at `step`; returns whether it was written.
 
-    >>> import gradtape as tf
     >>> bool(tf.summary.scalar("loss", 0.5, step=1))
     False
 
@@ -202,7 +199,6 @@ def _condition() -> Tensor:
 def flush(writer: Any = None, name: str | None = None) -> None:
     """Flushes pending summaries of `writer` or of the current writer.
 
-    >>> import gradtape as tf
     >>> tf.summary.flush()
     """
     target = current.writer if writer is None else writer
@@ -214,7 +210,6 @@ def flush(writer: Any = None, name: str | None = None) -> None:
 def record_if(condition: Any) -> Iterator[None]:
     """Context manager: writes summaries only if `condition`, a bool, a tensor or a function, is true.
 
-    >>> import gradtape as tf
     >>> with tf.summary.record_if(False):
     ...     bool(tf.summary.scalar("loss", 0.5, step=1))
     False
@@ -230,7 +225,6 @@ def record_if(condition: Any) -> Iterator[None]:
 def should_record_summaries() -> Tensor:
     """Returns whether a summary would be written now.
 
-    >>> import gradtape as tf
     >>> bool(tf.summary.should_record_summaries())
     False
     """

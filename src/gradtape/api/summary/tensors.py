@@ -27,7 +27,6 @@ def histogram(
 ) -> Tensor:  # fmt: skip
     """Writes a histogram of `data` with `buckets` (30) intervals; returns whether it was written.
 
-    >>> import gradtape as tf
     >>> bool(tf.summary.histogram("weights", tf.Variable([0.5, 1.5]), step=1))
     False
 
@@ -65,7 +64,6 @@ def image(
 
     Floating-point images are clipped to values from 0 to 1.
 
-    >>> import gradtape as tf
     >>> bool(tf.summary.image("generated", tf.zeros((1, 8, 8, 3)), step=1))
     False
 
@@ -109,7 +107,6 @@ def audio(
       sample_rate: frames per second.
       encoding: "wav", the only supported one.
 
-    >>> import gradtape as tf
     >>> bool(tf.summary.audio("voice", tf.zeros((1, 100, 1)), 8000, step=1))
     False
 
@@ -138,7 +135,6 @@ def audio(
 def text(name: str, data: StringLike, step: TensorLike | None = None, description: str | None = None) -> Tensor:
     """Writes one or more strings, which TensorBoard shows as Markdown; returns whether it did.
 
-    >>> import gradtape as tf
     >>> bool(tf.summary.text("notes", "a *first* try", step=1))
     False
 
@@ -166,7 +162,6 @@ def write(
       tag: the complete name of the summary: see `tf.summary.experimental.summary_scope`.
       metadata: a `tf.compat.v1.SummaryMetadata`, or a serialized one.
 
-    >>> import gradtape as tf
     >>> bool(tf.summary.write("distances", tf.constant([1.0, 2.0]), step=1))
     False
 

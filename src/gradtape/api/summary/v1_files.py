@@ -17,7 +17,7 @@ __all__ = ["summary_iterator"]
 def summary_iterator(path: PathLike) -> Iterator[Any]:
     """Iterates over the `Event` messages of a file of TensorBoard.
 
-    >>> import gradtape as tf, glob, tempfile
+    >>> import glob, tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with tf.summary.create_file_writer(folder).as_default() as writer:
     ...     _ = tf.summary.scalar("loss", 0.5, step=3)

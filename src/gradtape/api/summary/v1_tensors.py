@@ -21,7 +21,6 @@ __all__ = ["scalar", "tensor_summary", "text"]
 def scalar(name: str, tensor: TensorLike, collections: Any = None, family: str | None = None) -> Tensor:
     """Returns the summary of a number; a default writer of `tf.summary` that has a step writes it instead.
 
-    >>> import gradtape as tf
     >>> message = tf.compat.v1.summary.scalar("loss", 0.5)
     >>> tf.compat.v1.Summary.FromString(message.numpy()).value[0].simple_value
     0.5
@@ -48,7 +47,6 @@ def tensor_summary(
 ) -> Tensor:
     """Returns the summary of a tensor, with metadata; the other arguments take precedence over `summary_metadata`.
 
-    >>> import gradtape as tf
     >>> message = tf.compat.v1.summary.tensor_summary("weights", [1.0, 2.0])
     >>> tf.make_ndarray(tf.compat.v1.Summary.FromString(message.numpy()).value[0].tensor)
     array([1., 2.], dtype=float32)
@@ -68,7 +66,6 @@ def tensor_summary(
 def text(name: str, tensor: Tensor, collections: Any = None) -> Tensor:
     """Returns the summary of a tensor of strings, for TensorBoard's text plugin; or writes it, as `scalar` does.
 
-    >>> import gradtape as tf
     >>> message = tf.compat.v1.summary.text("notes", tf.constant("hi"))
     >>> tf.compat.v1.Summary.FromString(message.numpy()).value[0].metadata.plugin_data.plugin_name
     'text'

@@ -24,7 +24,7 @@ _FILE_VERSION = "brain.Event:2"
 class FileWriter(Unpicklable):
     """Writes `Event` messages to a file of TensorBoard: summaries, graphs and logs of sessions.
 
-    >>> import gradtape as tf, glob, tempfile
+    >>> import glob, tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with tf.compat.v1.summary.FileWriter(folder) as writer:
     ...     value = tf.compat.v1.Summary.Value(tag="loss", simple_value=0.5)
@@ -153,7 +153,7 @@ class FileWriter(Unpicklable):
 class FileWriterCache:
     """The writers of folders, one for each.
 
-    >>> import gradtape as tf, tempfile
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> cache = tf.compat.v1.summary.FileWriterCache
     >>> cache.get(folder) is cache.get(folder)

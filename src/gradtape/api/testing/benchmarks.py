@@ -20,7 +20,6 @@ _REPORT_PREFIX = "TEST_REPORT_FILE_PREFIX"  # the environment variable with the 
 class Benchmark:
     """A class whose methods `benchmark*` measure something and call `report_benchmark`.
 
-    >>> import gradtape as tf
     >>> class Sums(tf.test.Benchmark):
     ...     def benchmark_sum(self):
     ...         self.report_benchmark(iters=3, wall_time=0.5)

@@ -37,7 +37,6 @@ _SEED = 87654321  # TensorFlow's seed for tests
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
     """Returns whether gradtape can use a GPU with at least this compute capability, a pair such as (8, 0).
 
-    >>> import gradtape as tf
     >>> tf.test.is_gpu_available() == bool(tf.config.list_logical_devices("GPU"))
     True
     """
@@ -50,7 +49,6 @@ def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any =
 def is_built_with_cuda() -> bool:
     """Returns whether gradtape has a backend for CUDA, regardless of the hardware.
 
-    >>> import gradtape as tf
     >>> tf.test.is_built_with_cuda() or not tf.config.list_physical_devices("GPU")
     True
     """
@@ -60,7 +58,6 @@ def is_built_with_cuda() -> bool:
 def is_built_with_gpu_support() -> bool:
     """Returns whether gradtape has a backend for any kind of GPU: CUDA.
 
-    >>> import gradtape as tf
     >>> tf.test.is_built_with_gpu_support() == tf.test.is_built_with_cuda()
     True
     """
@@ -70,7 +67,6 @@ def is_built_with_gpu_support() -> bool:
 def gpu_device_name() -> str:
     """Returns the name of a GPU, or an empty string.
 
-    >>> import gradtape as tf
     >>> bool(tf.test.gpu_device_name()) == tf.test.is_gpu_available()
     True
     """
@@ -81,7 +77,6 @@ def gpu_device_name() -> str:
 def main(argv: list[str] | None = None) -> None:
     """Runs the tests of the main module, like `unittest.main`.
 
-    >>> import gradtape as tf
     >>> callable(tf.test.main)
     True
     """
@@ -135,7 +130,6 @@ def _as_numpy_dtype(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 class TestCase(unittest.TestCase):
     """A test case with assertions about tensors, arrays and nested structures.
 
-    >>> import gradtape as tf
     >>> class SquareTest(tf.test.TestCase):
     ...     def runTest(self):
     ...         self.assertAllClose(tf.square([1.0, 2.0]), [1.0, 4.0])

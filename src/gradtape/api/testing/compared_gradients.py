@@ -22,7 +22,6 @@ def compute_gradient(f: Callable[..., Any], x: Sequence[TensorLike], delta: floa
     Row i, column j is the derivative of entry i of the result with respect to entry j of an argument. A complex number
     counts as two entries.
 
-    >>> import gradtape as tf
     >>> theoretical, numerical = tf.test.compute_gradient(lambda x: x * x, [tf.constant([1.0, 2.0])])
     >>> theoretical[0].tolist()
     [[2.0, 0.0], [0.0, 4.0]]

@@ -13,7 +13,6 @@ __all__ = ["benchmark_config"]
 def benchmark_config() -> Any:
     """Returns a `ConfigProto` that turns the dependency optimizer off, for `tf.compat.v1` sessions in benchmarks.
 
-    >>> import gradtape as tf
     >>> tf.test.benchmark_config().graph_options.rewrite_options.dependency_optimization
     2
     """

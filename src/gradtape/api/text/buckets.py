@@ -24,7 +24,6 @@ __all__ = ["to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong"]
 def to_hash_bucket(input: StringLike, num_buckets: int, name: str | None = None) -> Tensor:
     """Returns the hash bucket of each string, below `num_buckets`.
 
-    >>> import gradtape as tf
     >>> tf.strings.to_hash_bucket(["Hello", "TensorFlow", "2.x"], 3).numpy().tolist()
     [2, 0, 1]
     """
@@ -34,7 +33,6 @@ def to_hash_bucket(input: StringLike, num_buckets: int, name: str | None = None)
 def to_hash_bucket_fast(input: StringLike, num_buckets: int, name: str | None = None) -> Tensor:
     """Returns the hash bucket of each string, below `num_buckets`, by FarmHash.
 
-    >>> import gradtape as tf
     >>> tf.strings.to_hash_bucket_fast(["Hello", "TensorFlow", "2.x"], 3).numpy().tolist()
     [0, 2, 2]
     """
@@ -46,7 +44,6 @@ def to_hash_bucket_strong(input: StringLike, num_buckets: int, key: Sequence[int
 
     Without the key, an attacker cannot construct strings that collide.
 
-    >>> import gradtape as tf
     >>> tf.strings.to_hash_bucket_strong(["Hello", "TF"], 3, [1, 2]).numpy().tolist()
     [2, 0]
     """

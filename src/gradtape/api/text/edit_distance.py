@@ -25,7 +25,6 @@ def edit_distance(
       normalize: whether to divide by the length of the true sequence; for an empty true sequence, the distance is inf,
         or 0 if both are empty.
 
-    >>> import gradtape as tf
     >>> guess = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["a", "b", "c"], [2, 2])
     >>> right = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["a", "c", "c"], [2, 2])
     >>> tf.edit_distance(guess, right).numpy()

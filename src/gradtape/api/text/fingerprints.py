@@ -19,7 +19,6 @@ __all__ = ["fingerprint"]
 def fingerprint(data: ValueLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
     """Returns eight bytes for each row of `data`, the same for the same contents.
 
-    >>> import gradtape as tf
     >>> tf.fingerprint(["abc"]).numpy().tolist()
     [[105, 243, 231, 116, 160, 179, 165, 36]]
     """

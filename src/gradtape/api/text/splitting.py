@@ -66,7 +66,6 @@ def _array(values: list[Any], kind: Any) -> Any:
 def split(input: StringLike, sep: StringLike | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """Splits strings at white space or at `sep`: one string to a tensor, several to a ragged tensor.
 
-    >>> import gradtape as tf
     >>> tf.strings.split("a,b", sep=",").numpy().tolist()
     [b'a', b'b']
     >>> tf.strings.split(["hello world", "a b c"])
@@ -82,7 +81,6 @@ def split(input: StringLike, sep: StringLike | None = None, maxsplit: int = -1, 
 def bytes_split(input: StringLike, name: str | None = None) -> Any:
     """Splits strings into bytes.
 
-    >>> import gradtape as tf
     >>> tf.strings.bytes_split(["ab", "c"])
     <tf.RaggedTensor [[b'a', b'b'], [b'c']]>
     """
@@ -112,7 +110,6 @@ def ngrams(
 ) -> Any:
     """Joins `ngram_width` neighbors along the last axis.
 
-    >>> import gradtape as tf
     >>> tf.strings.ngrams(["A", "B", "C", "D"], 2, pad_values=("L", "R")).numpy().tolist()
     [b'L A', b'A B', b'B C', b'C D', b'D R']
     """

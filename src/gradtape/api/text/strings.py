@@ -55,7 +55,6 @@ def as_string(
 ) -> Tensor:
     """Converts numbers to strings.
 
-    >>> import gradtape as tf
     >>> tf.strings.as_string([3.14159, 2.0], precision=2).numpy().tolist()
     [b'3.14', b'2.00']
     """
@@ -92,7 +91,6 @@ def as_string(
 def to_number(input: StringLike, out_type: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Parses strings to numbers.
 
-    >>> import gradtape as tf
     >>> tf.strings.to_number(["1.5", "3"]).numpy().tolist()
     [1.5, 3.0]
     """
@@ -123,7 +121,6 @@ def to_number(input: StringLike, out_type: DTypeLike = dtypes.float32, name: str
 def join(inputs: Sequence[StringLike], separator: str = "", name: str | None = None) -> Tensor:
     """Joins the strings of several tensors elementwise; scalars are broadcast.
 
-    >>> import gradtape as tf
     >>> tf.strings.join([["a", "b"], "c"], separator="-").numpy().tolist()
     [b'a-c', b'b-c']
     """
@@ -147,7 +144,6 @@ def reduce_join(
 ) -> Tensor:  # fmt: skip
     """Joins strings along the given axes in order; without `axis`, all of them.
 
-    >>> import gradtape as tf
     >>> tf.strings.reduce_join([["a", "b"], ["c", "d"]], axis=-1).numpy().tolist()
     [b'ab', b'cd']
     """
@@ -179,7 +175,6 @@ def unsorted_segment_join(
 ) -> Tensor:
     """Joins the strings with equal ids, in order.
 
-    >>> import gradtape as tf
     >>> tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], num_segments=2, separator="-").numpy().tolist()
     [b'b', b'a-c']
     """
@@ -208,7 +203,6 @@ def unsorted_segment_join(
 def length(input: StringLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """Returns the length of strings, in bytes or in characters (`unit="UTF8_CHAR"`).
 
-    >>> import gradtape as tf
     >>> tf.strings.length(["tape", "ü"]).numpy().tolist()
     [4, 2]
     """
@@ -233,7 +227,6 @@ def _encode(text: str) -> bytes:
 def lower(input: StringLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Converts to lowercase, ASCII only unless `encoding="utf-8"`.
 
-    >>> import gradtape as tf
     >>> tf.strings.lower("Tape").numpy()
     b'tape'
     """
@@ -243,7 +236,6 @@ def lower(input: StringLike, encoding: str = "", name: str | None = None) -> Ten
 def upper(input: StringLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Converts to uppercase, ASCII only unless `encoding="utf-8"`.
 
-    >>> import gradtape as tf
     >>> tf.strings.upper("Tape").numpy()
     b'TAPE'
     """
@@ -262,7 +254,6 @@ def _in_case(
 def strip(input: StringLike, name: str | None = None) -> Tensor:
     """Strips white space at both ends.
 
-    >>> import gradtape as tf
     >>> tf.strings.strip(" tape\\n").numpy()
     b'tape'
     """
@@ -272,7 +263,6 @@ def strip(input: StringLike, name: str | None = None) -> Tensor:
 def substr(input: StringLike, pos: TensorLike, len: TensorLike, unit: str = "BYTE", name: str | None = None) -> Tensor:
     """Returns `len` bytes or characters from position `pos` on; negative positions count from the end.
 
-    >>> import gradtape as tf
     >>> tf.strings.substr(["Hello", "World"], 1, 3).numpy().tolist()
     [b'ell', b'orl']
     """
@@ -296,7 +286,6 @@ def regex_replace(
 ) -> Tensor:
     """Replaces matches of a regular expression; in `rewrite`, `\\1` is the first group and `\\0` the whole match.
 
-    >>> import gradtape as tf
     >>> tf.strings.regex_replace("a <b>c</b>", "<[^>]+>", "").numpy()
     b'a c'
     """
@@ -309,7 +298,6 @@ def regex_replace(
 def regex_full_match(input: StringLike, pattern: StringLike, name: str | None = None) -> Tensor:
     """Returns whether a regular expression matches the whole string.
 
-    >>> import gradtape as tf
     >>> tf.strings.regex_full_match(["a1", "1a"], "[a-z][0-9]").numpy().tolist()
     [True, False]
     """
@@ -330,7 +318,6 @@ def _constant_string(value: Any) -> str:
 def format(template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None) -> Tensor:
     """Inserts tensors, formatted as by `tf.print`, into the placeholders of `template`.
 
-    >>> import gradtape as tf
     >>> tf.strings.format("x = {}", tf.range(10)).numpy()
     b'x = [0 1 2 ... 7 8 9]'
     """

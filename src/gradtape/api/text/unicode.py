@@ -44,7 +44,6 @@ def unicode_decode(
 ) -> Any:
     """Returns the code points of the characters of strings.
 
-    >>> import gradtape as tf
     >>> tf.strings.unicode_decode("üb", "UTF-8").numpy().tolist()
     [252, 98]
     >>> tf.strings.unicode_decode(["üb", "c"], "UTF-8")
@@ -64,7 +63,6 @@ def unicode_decode_with_offsets(
 ) -> tuple[Any, Any]:
     """Returns the code points of the characters of strings, and their byte offsets.
 
-    >>> import gradtape as tf
     >>> [x.numpy().tolist() for x in tf.strings.unicode_decode_with_offsets("üb", "UTF-8")]
     [[252, 98], [0, 2]]
     """
@@ -79,7 +77,6 @@ def unicode_split(
 ) -> Any:  # fmt: skip
     """Splits strings into characters.
 
-    >>> import gradtape as tf
     >>> [x.decode() for x in tf.strings.unicode_split("üb", "UTF-8").numpy()]
     ['ü', 'b']
     """
@@ -93,7 +90,6 @@ def unicode_split_with_offsets(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Splits strings into characters; also returns their byte offsets.
 
-    >>> import gradtape as tf
     >>> characters, offsets = tf.strings.unicode_split_with_offsets(["üb", "c"], "UTF-8")
     >>> offsets
     <tf.RaggedTensor [[0, 2], [0]]>
@@ -114,7 +110,6 @@ def unicode_encode(
 ) -> Any:  # fmt: skip
     """Encodes the code points along the last axis to strings.
 
-    >>> import gradtape as tf
     >>> tf.strings.unicode_encode([97, 98], "UTF-8").numpy()
     b'ab'
     """
@@ -163,7 +158,6 @@ def unicode_transcode(
 ) -> Tensor:
     """Converts strings to another encoding.
 
-    >>> import gradtape as tf
     >>> tf.strings.unicode_transcode(["ü"], "UTF-8", "UTF-16-BE").numpy().tolist()
     [b'\\x00\\xfc']
     """
@@ -184,7 +178,6 @@ def unicode_transcode(
 def unicode_script(input: StringLike, name: str | None = None) -> Tensor:
     """Returns the script numbers of code points, as in ICU; -1 for invalid code points.
 
-    >>> import gradtape as tf
     >>> tf.strings.unicode_script([97, 0x3B1, 0x4E00]).numpy().tolist()
     [25, 14, 17]
     """

@@ -44,7 +44,6 @@ class EmbeddingOptimizer:
 class SGD(EmbeddingOptimizer):
     """Settings of gradient descent.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.SGD(0.1).learning_rate
     0.1
     """
@@ -61,7 +60,6 @@ class SGD(EmbeddingOptimizer):
 class Adagrad(EmbeddingOptimizer):
     """Settings of Adagrad.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.Adagrad().initial_accumulator_value
     0.1
     """
@@ -80,7 +78,6 @@ class Adagrad(EmbeddingOptimizer):
 class AdagradMomentum(EmbeddingOptimizer):
     """Settings of Adagrad with momentum.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.AdagradMomentum(momentum=0.9).momentum
     0.9
     """
@@ -104,7 +101,6 @@ class AdagradMomentum(EmbeddingOptimizer):
 class FTRL(EmbeddingOptimizer):
     """Settings of FTRL.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.FTRL().learning_rate_power
     -0.5
     """
@@ -129,7 +125,6 @@ class FTRL(EmbeddingOptimizer):
 class Adam(EmbeddingOptimizer):
     """Settings of Adam.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.Adam(beta_1=0.8).beta_1
     0.8
     """
@@ -159,7 +154,6 @@ class Adam(EmbeddingOptimizer):
 class CustomOptimizer(EmbeddingOptimizer):
     """Settings of an optimizer that the program defines.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.CustomOptimizer(tf.function(lambda g, w, h: w), slot_names=["m"],
     ...     slot_initializers=[tf.zeros_initializer()]).slot_dims
     [None]

@@ -31,7 +31,6 @@ _COMBINERS = ("mean", "sum", "sqrtn")
 class RowIdInitializer:
     """An initializer that fills each row with its number.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.RowIdInitializer(10)([2, 2], tf.float32).numpy().tolist()
     [[10.0, 10.0], [11.0, 11.0]]
     """
@@ -48,7 +47,6 @@ class RowIdInitializer:
 class QuantizationConfig(NamedTuple):
     """How embeddings are quantized on their way to a TPU core.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.QuantizationConfig(256, -1.0, 1.0).num_buckets
     256
     """
@@ -61,7 +59,6 @@ class QuantizationConfig(NamedTuple):
 class CustomCombiner:
     """A combiner that the program defines.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.CustomCombiner(tf.function(lambda x: x), max_valency=4).max_valency
     4
     """
@@ -90,7 +87,6 @@ def _draw_table(stddev: float, shape: Any, dtype: Any = dtypes.float32, **kwargs
 class TableConfig:
     """An embedding table.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.TableConfig(10, 4, combiner="sum").dim
     4
 
@@ -140,7 +136,6 @@ class TableConfig:
 class FeatureConfig:
     """A feature that is looked up in a table.
 
-    >>> import gradtape as tf
     >>> embedding = tf.tpu.experimental.embedding
     >>> embedding.FeatureConfig(table=embedding.TableConfig(10, 4), max_sequence_length=3).max_sequence_length
     3
@@ -177,7 +172,6 @@ class FeatureConfig:
 class SparseCoreEmbeddingConfig:
     """Settings of embeddings on the sparse cores of a TPU.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.SparseCoreEmbeddingConfig().max_ids_per_chip_per_sample
     64
     """

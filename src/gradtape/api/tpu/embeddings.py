@@ -36,7 +36,6 @@ def serving_embedding_lookup(
 ) -> Any:
     """Looks features up in tables, on the host.
 
-    >>> import gradtape as tf
     >>> embedding = tf.tpu.experimental.embedding
     >>> table = embedding.TableConfig(3, 2, combiner="sum")
     >>> rows = tf.Variable([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
@@ -118,7 +117,6 @@ def _sequences(x: SparseTensor, table: Variable, feature: FeatureConfig) -> Tens
 class TPUEmbeddingForServing(Owner):
     """Embedding tables that are looked up on the host, with the settings of those on TPUs.
 
-    >>> import gradtape as tf
     >>> embedding = tf.tpu.experimental.embedding
     >>> table = embedding.TableConfig(3, 2, initializer=tf.ones_initializer(), combiner="sum", name="table")
     >>> tables = embedding.TPUEmbeddingForServing({"x": embedding.FeatureConfig(table=table)}, None)
@@ -208,7 +206,6 @@ class _OnTPU:
 class TPUEmbedding(_OnTPU):
     """Raises an error, as there are no TPUs; `TPUEmbeddingForServing` looks up on the host.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.TPUEmbedding({}, None)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotFoundError: ...
@@ -221,7 +218,6 @@ class TPUEmbedding(_OnTPU):
 class TPUEmbeddingV0(_OnTPU):
     """Raises an error, as there are no TPUs; `TPUEmbeddingForServing` looks up on the host.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.TPUEmbeddingV0({}, None)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotFoundError: ...
@@ -234,7 +230,6 @@ class TPUEmbeddingV0(_OnTPU):
 class TPUEmbeddingV2(_OnTPU):
     """Raises an error, as there are no TPUs; `TPUEmbeddingForServing` looks up on the host.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.embedding.TPUEmbeddingV2({})  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotFoundError: ...

@@ -28,7 +28,6 @@ NO_TPU = (
 class XLAOptions(NamedTuple):
     """Options of programs for TPUs.
 
-    >>> import gradtape as tf
     >>> tf.tpu.XLAOptions().use_spmd_for_xla_partitioning
     True
     """
@@ -41,7 +40,6 @@ class XLAOptions(NamedTuple):
 class TPUSystemMetadata(NamedTuple):
     """What is known of a TPU system.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.TPUSystemMetadata(0, 0, 0, None, []).num_cores
     0
     """
@@ -64,7 +62,6 @@ class DeviceOrderMode(enum.IntEnum):
 class HardwareFeature:
     """Raises an error, as there are no TPUs.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.HardwareFeature(None)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotFoundError: ...
@@ -87,7 +84,6 @@ class HardwareFeature:
 class Topology:
     """Raises an error, as there are no TPUs.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.Topology()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotFoundError: ...
@@ -127,7 +123,6 @@ class Topology:
 class DeviceAssignment:
     """Raises an error, as there are no TPUs.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.DeviceAssignment(None, None)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     NotFoundError: ...
@@ -177,7 +172,6 @@ class DeviceAssignment:
 def initialize_tpu_system(cluster_resolver: Any = None) -> Topology:
     """Raises TensorFlow's error for a program without a TPU; programs catch it and use another strategy.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.initialize_tpu_system()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     ValueError: ...
@@ -188,7 +182,6 @@ def initialize_tpu_system(cluster_resolver: Any = None) -> Topology:
 def shutdown_tpu_system(cluster_resolver: Any = None) -> None:
     """Raises TensorFlow's error for a program without a TPU.
 
-    >>> import gradtape as tf
     >>> tf.tpu.experimental.shutdown_tpu_system()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     ValueError: ...

@@ -362,7 +362,6 @@ class Function:
 
         If XLA is to run it, it is compiled now, so that its first call does not wait, unless a size is open.
 
-        >>> import gradtape as tf
         >>> f = tf.function(lambda x: x + 1.0)
         >>> f.get_concrete_function(tf.TensorSpec([None], tf.float32))(tf.constant([1.0, 2.0])).numpy().tolist()
         [2.0, 3.0]
@@ -465,7 +464,6 @@ class Function:
         Stages are "hlo", "hlo_serialized", "optimized_hlo", "optimized_hlo_serialized",
         "optimized_hlo_proto_serialized", "optimized_hlo_dot", "stablehlo" and "stablehlo_serialized".
 
-        >>> import gradtape as tf
         >>> f = tf.function(lambda x: x + 1.0, jit_compile=True)
         >>> f.experimental_get_compiler_ir(tf.constant(1.0))(stage="hlo").startswith("HloModule")
         True

@@ -15,7 +15,6 @@ class TraceType(ABC):
     The graph is traced with the first object. Tensors inside such objects are not lifted to inputs: objects whose type
     overrides `to_tensors` are keyed by identity, so pass their tensors as arguments instead.
 
-    >>> import gradtape as tf
     >>> class SameClass(tf.types.experimental.TraceType):
     ...     def __init__(self, value):
     ...         self.value = value

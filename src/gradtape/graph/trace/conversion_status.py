@@ -110,7 +110,6 @@ def do_not_convert(func: None = None) -> Callable[[Callable[_P, _R]], Callable[_
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
     """Return `func` wrapped so that neither it nor the functions it calls are converted.
 
-    >>> import gradtape as tf
     >>> @tf.autograph.experimental.do_not_convert
     ... def f(x):
     ...     return x if x is not None else 0

@@ -33,7 +33,6 @@ def explain(tape: Tape, target: Any, sources: Any) -> Explanation:
     Returns:
       An `Explanation` with a `Reason` for each source.
 
-    >>> import gradtape as tf
     >>> w = tf.Variable(2.0, name="w")
     >>> with tf.GradientTape(trace=True) as tape:
     ...     loss = tf.stop_gradient(w * w)

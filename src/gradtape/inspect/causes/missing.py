@@ -16,7 +16,6 @@ from .messages import join_names
 def why_missing(sources: Sequence[Any]) -> str:
     """Explains the last None gradients of this thread for these sources; empty if they are not the ones.
 
-    >>> import gradtape as tf
     >>> v = tf.Variable(3.0, trainable=False, name="v")
     >>> with tf.GradientTape() as tape:
     ...     y = v * v

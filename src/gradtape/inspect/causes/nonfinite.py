@@ -88,7 +88,6 @@ class Diagnosis:
 def diagnose(tape: Any, target: Any = None, sources: Any = None) -> Diagnosis:
     """Finds the origin of the first infinity or NaN between `target` and `sources`; see `GradientTape.diagnose`.
 
-    >>> import gradtape as tf
     >>> x = tf.Variable([4.0, 0.0])
     >>> with tf.GradientTape(persistent=True) as tape:
     ...     loss = tf.reduce_sum(tf.where(x > 0.0, tf.math.log(x), 0.0))

@@ -67,7 +67,6 @@ def tracing(stream: TextIO | None = None) -> Iterator[list[Reason]]:
     Returns:
       A context manager whose value is the list of reasons, which grows as they are found.
 
-    >>> import gradtape as tf
     >>> v = tf.Variable(3.0)
     >>> with tf.inspect.tracing():
     ...     y = v * v

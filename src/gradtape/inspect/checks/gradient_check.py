@@ -95,7 +95,6 @@ def check_gradients(
     Returns:
       A `GradientCheck`; its `assert_ok` raises an AssertionError if a derivative is wrong.
 
-    >>> import gradtape as tf
     >>> tf.inspect.check_gradients(lambda x: tf.reduce_sum(x * tf.exp(x)), [0.5, 2.0]).ok
     True
     >>> @tf.custom_gradient

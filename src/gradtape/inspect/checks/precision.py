@@ -100,7 +100,6 @@ class PrecisionAudit(Printable):
 def audit_precision(tape: Any, target: Any = None, sources: Any = None) -> PrecisionAudit:
     """Finds where the step on `tape` loses precision; see `GradientTape.audit_precision`.
 
-    >>> import gradtape as tf
     >>> x = tf.Variable([0.01, 0.02], dtype=tf.float16)
     >>> with tf.GradientTape(trace=True) as tape:
     ...     y = 1.0 - tf.cos(x)

@@ -93,7 +93,6 @@ class _NotChecked(Exception):
 def check_rules(tape: Any, target: Any = None, sources: Any = None, seed: int = 0) -> RuleCheck:
     """Checks every rule recorded on `tape`, or those between `target` and `sources`; see `GradientTape.check`.
 
-    >>> import gradtape as tf
     >>> v = tf.Variable([1.0, 2.0])
     >>> with tf.GradientTape(trace=True) as tape:
     ...     y = tf.reduce_sum(tf.exp(v) * v)

@@ -82,7 +82,6 @@ def example_norms(tape: Any, losses: Any, sources: Any, *, check_rows: bool = Tr
     `losses` has the loss of each example along its first axis. The tape can still compute other gradients.
     `check_rows` raises an error if examples depend on each other, as in `gradient`.
 
-    >>> import gradtape as tf
     >>> w = tf.Variable([1.0, 2.0], name="w")
     >>> with tf.GradientTape() as tape:
     ...     losses = tf.reduce_sum([[3.0, 4.0], [0.0, 1.0]] * w, axis=1)

@@ -74,7 +74,6 @@ class Flow(Printable):
 def flow(tape: Any, target: Any = None, sources: Any = None, by: str = "variable") -> Flow:
     """Tabulates the gradients of `target` with respect to `sources`; see `GradientTape.flow`.
 
-    >>> import gradtape as tf
     >>> v = tf.Variable([[1.0, -1.0]], name="v")
     >>> with tf.GradientTape(persistent=True) as tape:
     ...     y = tf.reduce_sum(tf.nn.relu(v))

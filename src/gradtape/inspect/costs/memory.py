@@ -115,7 +115,6 @@ class Memory(Printable):
 def memory(tape: Any) -> Memory:
     """Measures what `tape` keeps alive; see `GradientTape.memory`.
 
-    >>> import gradtape as tf
     >>> x = tf.Variable(tf.ones([1000]))
     >>> with tf.GradientTape() as tape:
     ...     y = tf.exp(x * 2.0)
@@ -293,7 +292,6 @@ class LiveTapes(Printable):
 def live_tapes() -> LiveTapes:
     """Lists the live tapes that hold records: their ages, what they keep, and their referrers.
 
-    >>> import gradtape as tf
     >>> x = tf.Variable(tf.ones([1000]))
     >>> with tf.GradientTape(persistent=True) as tape:
     ...     y = tf.exp(x)

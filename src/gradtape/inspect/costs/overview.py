@@ -43,7 +43,6 @@ class Overview(Printable):
 def overview(tape: Any) -> Overview:
     """Counts what `tape` has recorded.
 
-    >>> import gradtape as tf
     >>> x = tf.Variable([1.0, 2.0])
     >>> with tf.GradientTape() as tape:
     ...     y = tf.exp(tf.exp(x))
@@ -59,7 +58,6 @@ def overview(tape: Any) -> Overview:
 def summary(tape: Any) -> str:
     """Returns the representation of `tape`: what it has recorded and keeps, or why there is nothing.
 
-    >>> import gradtape as tf
     >>> x = tf.Variable([1.0, 2.0])
     >>> with tf.GradientTape() as tape:
     ...     y = tf.exp(tf.exp(x))

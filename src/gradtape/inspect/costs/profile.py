@@ -134,7 +134,6 @@ def _sum_costs(pairs: Any) -> dict[Any, Cost]:
 def profile(tape: Any, target: Any = None, sources: Any = None) -> Profile:
     """Measures the costs of the records on `tape`; see `GradientTape.profile`.
 
-    >>> import gradtape as tf
     >>> v = tf.Variable(tf.ones([100, 100]))
     >>> with tf.GradientTape(trace=True) as tape:
     ...     y = tf.reduce_sum(v @ v)

@@ -78,7 +78,6 @@ def sparsity(tape: Any, target: Any, source: Any) -> Sparsity:
 
     The tape can still compute the Jacobian, with `tape.jacobian(target, source, sparse=True)`.
 
-    >>> import gradtape as tf
     >>> x = tf.Variable(tf.range(1.0, 9.0))
     >>> with tf.GradientTape() as tape:
     ...     y = x[1:] * x[:-1]

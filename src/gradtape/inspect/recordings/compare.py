@@ -50,7 +50,7 @@ def compare(
     Returns:
       A `Comparison`, whose `same` is true if nothing differs.
 
-    >>> import gradtape as tf, os, tempfile
+    >>> import os, tempfile
     >>> def recorded(scale):
     ...     v = tf.Variable([1.0, 2.0], name="v")
     ...     with tf.GradientTape(trace=True) as tape:

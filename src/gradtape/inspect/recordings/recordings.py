@@ -49,7 +49,7 @@ def save_tape(
 ) -> Path:  # fmt: skip
     """Saves the step to a file; see `GradientTape.save`.
 
-    >>> import gradtape as tf, os, tempfile
+    >>> import os, tempfile
     >>> v = tf.Variable([1.0, 2.0], name="v")
     >>> with tf.GradientTape(trace=True) as tape:
     ...     y = tf.reduce_sum(v * v)

@@ -49,7 +49,7 @@ def report(subject: Any, path: str | os.PathLike[str], target: Any = None, sourc
     Returns:
       The path of the file.
 
-    >>> import gradtape as tf, os, tempfile
+    >>> import os, tempfile
     >>> @tf.function
     ... def f(x):
     ...     return tf.reduce_sum(x * x)

@@ -75,7 +75,6 @@ class Steps(Printable):
     def add(self, tape: Tape, target: Any = None, sources: Any = None, number: int | None = None) -> Step:
         """Keeps a step from a `tape` made with `trace=True`; `record_steps` calls it for the steps it selects.
 
-        >>> import gradtape as tf
         >>> w, steps = tf.Variable(2.0, name="w"), tf.inspect.Steps()
         >>> with tf.GradientTape(trace=True) as tape:
         ...     loss = w * w
@@ -165,7 +164,7 @@ def record_steps(every: int = 1, keep: int = 50) -> Iterator[Steps]:
     Returns:
       A context manager whose value is the `Steps`.
 
-    >>> import gradtape as tf, os, tempfile
+    >>> import os, tempfile
     >>> w = tf.Variable(4.0, name="w")
     >>> with tf.inspect.record_steps(every=2) as steps:
     ...     for _ in range(5):

@@ -25,7 +25,6 @@ _Integers = np.ndarray[Any, np.dtype[Any]]
 class RowPartition(CompositeTensor):
     """The begin and end of each row in a sequence of values; optionally with a uniform row length.
 
-    >>> import gradtape as tf
     >>> rows = tf.experimental.RowPartition.from_row_lengths([2, 0, 1])
     >>> rows.row_splits().numpy().tolist(), rows.value_rowids().numpy().tolist()
     ([0, 2, 2, 3], [0, 0, 2])

@@ -24,7 +24,6 @@ class RaggedTensorSpec(ShapedSpec):
 
     With `ragged_rank=0` the values are dense tensors: the rows of a ragged tensor, as datasets yield them.
 
-    >>> import gradtape as tf
     >>> tf.RaggedTensorSpec([None, None], tf.int32).is_compatible_with(tf.ragged.constant([[1, 2], [3]]))
     True
     """

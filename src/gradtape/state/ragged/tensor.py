@@ -43,7 +43,6 @@ class RaggedTensor(_RaggedOperators):
     The `values` are the concatenated rows, a tensor or another ragged tensor; `row_splits` has the begin and end of
     each row. Tapes treat the `flat_values`, the innermost values, like any tensor.
 
-    >>> import gradtape as tf
     >>> rt = tf.RaggedTensor.from_row_splits(values=[3, 1, 4, 1, 5, 9], row_splits=[0, 4, 4, 6])
     >>> rt
     <tf.RaggedTensor [[3, 1, 4, 1], [], [5, 9]]>
@@ -75,7 +74,6 @@ class RaggedTensor(_RaggedOperators):
     ) -> RaggedTensor:  # fmt: skip
         """Convert a dense tensor: cut its rows to the given lengths, strip trailing padding, or keep them whole.
 
-        >>> import gradtape as tf
         >>> tf.RaggedTensor.from_tensor([[1, 2, 0], [3, 0, 0]], padding=0)
         <tf.RaggedTensor [[1, 2], [3]]>
         """
@@ -89,7 +87,6 @@ class RaggedTensor(_RaggedOperators):
     ) -> RaggedTensor:
         """Convert a sparse matrix whose values are at the beginnings of its rows.
 
-        >>> import gradtape as tf
         >>> st = tf.SparseTensor(indices=[[0, 0], [0, 1], [2, 0]], values=[1, 2, 3], dense_shape=[3, 3])
         >>> tf.RaggedTensor.from_sparse(st)
         <tf.RaggedTensor [[1, 2], [], [3]]>
@@ -182,7 +179,6 @@ class RaggedTensor(_RaggedOperators):
     def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
         """The lengths of the slices along `axis`: a tensor, ragged for an inner axis.
 
-        >>> import gradtape as tf
         >>> tf.ragged.constant([[[1, 2], [3]], []]).row_lengths(axis=2)
         <tf.RaggedTensor [[2, 1], []]>
         """
@@ -202,7 +198,6 @@ class RaggedTensor(_RaggedOperators):
     def bounding_shape(self, axis: object = None, name: str | None = None, out_type: object = None) -> Tensor:
         """The shape of the smallest dense tensor that holds all rows.
 
-        >>> import gradtape as tf
         >>> tf.ragged.constant([[1, 2, 3], [4]]).bounding_shape().numpy().tolist()
         [2, 3]
         """
@@ -254,7 +249,6 @@ class RaggedTensor(_RaggedOperators):
     def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
         """Merge the dimensions from `outer_axis` to `inner_axis`.
 
-        >>> import gradtape as tf
         >>> tf.ragged.constant([[[1, 2], [3]], [[4]]]).merge_dims(1, 2)
         <tf.RaggedTensor [[1, 2, 3], [4]]>
         """
@@ -289,7 +283,6 @@ class RaggedTensor(_RaggedOperators):
     def to_tensor(self, default_value: object = None, name: str | None = None, shape: object = None) -> Tensor:
         """Convert to a dense tensor: pad rows with `default_value`, or truncate them to `shape`.
 
-        >>> import gradtape as tf
         >>> tf.ragged.constant([[1, 2, 3], [4]]).to_tensor().numpy().tolist()
         [[1, 2, 3], [4, 0, 0]]
         """
@@ -299,7 +292,6 @@ class RaggedTensor(_RaggedOperators):
     def to_sparse(self, name: str | None = None) -> Any:
         """Convert to a sparse tensor with the same values.
 
-        >>> import gradtape as tf
         >>> tf.ragged.constant([[1, 2], [3]]).to_sparse().indices.numpy().tolist()
         [[0, 0], [0, 1], [1, 0]]
         """

@@ -10,8 +10,6 @@ import numpy as np
 class RaggedTensorValue:
     """A ragged tensor as NumPy arrays: values, which may be ragged themselves, and row splits.
 
-    >>> import gradtape as tf
-    >>> import numpy as np
     >>> tf.compat.v1.ragged.RaggedTensorValue(np.array([1, 2, 3]), np.array([0, 2, 3])).to_list()
     [[1, 2], [3]]
     """

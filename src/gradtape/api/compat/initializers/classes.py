@@ -46,7 +46,6 @@ class Initializer:
 class zeros_initializer(Initializer):
     """Creates zeros.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.zeros_initializer()([2]).numpy().tolist()
     [0.0, 0.0]
     """
@@ -58,7 +57,6 @@ class zeros_initializer(Initializer):
 class ones_initializer(Initializer):
     """Creates ones.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.ones_initializer()([2]).numpy().tolist()
     [1.0, 1.0]
     """
@@ -70,7 +68,6 @@ class ones_initializer(Initializer):
 class constant_initializer(Initializer):
     """Creates tensors with one value, or with the given values in the requested shape.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.constant_initializer(3.0)([2]).numpy().tolist()
     [3.0, 3.0]
     """
@@ -100,7 +97,6 @@ def _floating(dtype: Any) -> Any:
 class random_uniform_initializer(Initializer):
     """Draws uniform numbers between two bounds.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.random_uniform_initializer(0.0, 1.0)([2]).shape
     TensorShape([2])
     """
@@ -116,7 +112,6 @@ class random_uniform_initializer(Initializer):
 class random_normal_initializer(Initializer):
     """Draws normal numbers.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.random_normal_initializer()([2]).shape
     TensorShape([2])
     """
@@ -132,7 +127,6 @@ class random_normal_initializer(Initializer):
 class truncated_normal_initializer(random_normal_initializer):
     """Draws normal numbers within two standard deviations of the mean.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.truncated_normal_initializer()([2]).shape
     TensorShape([2])
     """
@@ -144,7 +138,6 @@ class truncated_normal_initializer(random_normal_initializer):
 class uniform_unit_scaling_initializer(Initializer):
     """Draws uniform numbers that keep the variance of the inputs.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.uniform_unit_scaling_initializer()([2, 3]).shape
     TensorShape([2, 3])
     """
@@ -164,7 +157,6 @@ _CUT = 0.87962566103423978  # the standard deviation of a normal distribution tr
 class variance_scaling_initializer(Initializer):
     """Draws numbers whose variance is `scale` divided by the number of inputs, outputs, or their mean.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.variance_scaling_initializer()([2, 3]).shape
     TensorShape([2, 3])
     """
@@ -195,7 +187,6 @@ class variance_scaling_initializer(Initializer):
 class glorot_uniform_initializer(variance_scaling_initializer):
     """Draws uniform numbers with variance 1 / (mean of inputs and outputs): Xavier initialization.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.glorot_uniform_initializer()([2, 3]).shape
     TensorShape([2, 3])
     """
@@ -211,7 +202,6 @@ class glorot_uniform_initializer(variance_scaling_initializer):
 class glorot_normal_initializer(variance_scaling_initializer):
     """Draws normal numbers with variance 1 / (mean of inputs and outputs): Xavier initialization.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.glorot_normal_initializer()([2, 3]).shape
     TensorShape([2, 3])
     """
@@ -227,7 +217,6 @@ class glorot_normal_initializer(variance_scaling_initializer):
 class orthogonal_initializer(Initializer):
     """Creates a matrix with orthogonal rows or columns.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.orthogonal_initializer()([2, 3]).shape
     TensorShape([2, 3])
     """

@@ -39,7 +39,6 @@ variance_scaling = variance_scaling_initializer
 class identity(Initializer):
     """Creates the identity matrix, times `gain`.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.initializers.identity(2.0)([2, 2]).numpy().tolist()
     [[2.0, 0.0], [0.0, 2.0]]
     """
@@ -60,7 +59,6 @@ class identity(Initializer):
 def lecun_normal(seed: int | None = None) -> variance_scaling_initializer:
     """Returns an initializer that draws from a truncated normal distribution of variance 1 / fan in.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.initializers.lecun_normal(seed=1)([2, 3]).shape
     TensorShape([2, 3])
     """
@@ -70,7 +68,6 @@ def lecun_normal(seed: int | None = None) -> variance_scaling_initializer:
 def lecun_uniform(seed: int | None = None) -> variance_scaling_initializer:
     """Returns an initializer that draws from a uniform distribution of variance 1 / fan in.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.initializers.lecun_uniform(seed=1)([2, 3]).shape
     TensorShape([2, 3])
     """
@@ -80,7 +77,6 @@ def lecun_uniform(seed: int | None = None) -> variance_scaling_initializer:
 def he_normal(seed: int | None = None) -> variance_scaling_initializer:
     """Returns an initializer that draws from a truncated normal distribution of variance 2 / fan in.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.initializers.he_normal(seed=1)([2, 3]).shape
     TensorShape([2, 3])
     """
@@ -90,7 +86,6 @@ def he_normal(seed: int | None = None) -> variance_scaling_initializer:
 def he_uniform(seed: int | None = None) -> variance_scaling_initializer:
     """Returns an initializer that draws from a uniform distribution of variance 2 / fan in.
 
-    >>> import gradtape as tf
     >>> tf.compat.v1.initializers.he_uniform(seed=1)([2, 3]).shape
     TensorShape([2, 3])
     """

@@ -23,7 +23,6 @@ __all__ = ["LinearOperatorBlockLowerTriangular"]
 class LinearOperatorBlockLowerTriangular(Blocks):
     """Rows of operators, the last of each row on the diagonal, with zeros above it.
 
-    >>> import gradtape as tf
     >>> one = tf.linalg.LinearOperatorFullMatrix([[1.0]], is_non_singular=True)
     >>> two = tf.linalg.LinearOperatorFullMatrix([[2.0]], is_non_singular=True)
     >>> operator = tf.linalg.LinearOperatorBlockLowerTriangular([[one], [two, two]])

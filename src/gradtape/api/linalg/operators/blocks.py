@@ -147,7 +147,6 @@ def _join_vectors(columns: list[Any], blockwise: bool) -> Any:
 class LinearOperatorBlockDiag(Blocks):
     """Operators along the diagonal, with zeros elsewhere.
 
-    >>> import gradtape as tf
     >>> diagonal = tf.linalg.LinearOperatorDiag([1.0])
     >>> full = tf.linalg.LinearOperatorFullMatrix([[2.0, 3.0], [4.0, 5.0]])
     >>> tf.linalg.LinearOperatorBlockDiag([diagonal, full]).to_dense().numpy().tolist()

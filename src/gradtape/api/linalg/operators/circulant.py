@@ -208,7 +208,6 @@ def _rotate_axes(x: Any, shift: int) -> Any:
 class LinearOperatorCirculant(_Circulant):
     """A matrix in which each column is the previous one shifted down by one: a circular convolution.
 
-    >>> import gradtape as tf
     >>> spectrum = tf.signal.fft(tf.constant([1.0, 2.0, 0.0], tf.complex64))
     >>> tf.linalg.LinearOperatorCirculant(spectrum, input_output_dtype=tf.float32).to_dense().numpy().round(3).tolist()
     [[1.0, 0.0, 2.0], [2.0, 1.0, 0.0], [0.0, 2.0, 1.0]]
@@ -232,7 +231,6 @@ class LinearOperatorCirculant(_Circulant):
 class LinearOperatorCirculant2D(_Circulant):
     """A circulant matrix of circulant blocks: a convolution on a torus.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorCirculant2D([[1.0, 2.0], [3.0, 4.0]])
     >>> operator.shape.as_list(), operator.block_shape.as_list(), float(tf.math.real(operator.determinant()))
     ([4, 4], [2, 2], 24.0)
@@ -258,7 +256,6 @@ class LinearOperatorCirculant2D(_Circulant):
 class LinearOperatorCirculant3D(_Circulant):
     """A circulant matrix of `LinearOperatorCirculant2D` blocks.
 
-    >>> import gradtape as tf
     >>> tf.linalg.LinearOperatorCirculant3D(tf.ones([2, 2, 2])).shape.as_list()
     [8, 8]
     """

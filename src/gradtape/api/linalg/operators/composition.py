@@ -20,7 +20,6 @@ __all__ = ["LinearOperatorComposition"]
 class LinearOperatorComposition(OfOperators):
     """The product of operators, the last of which is applied first.
 
-    >>> import gradtape as tf
     >>> diagonal = tf.linalg.LinearOperatorDiag([1.0, 2.0])
     >>> full = tf.linalg.LinearOperatorFullMatrix([[1.0, 1.0], [0.0, 1.0]])
     >>> tf.linalg.LinearOperatorComposition([diagonal, full]).to_dense().numpy().tolist()

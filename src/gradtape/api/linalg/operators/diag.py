@@ -37,7 +37,6 @@ __all__ = ["LinearOperatorDiag"]
 class LinearOperatorDiag(LinearOperator):
     """The square matrix with `diag` on its diagonal.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorDiag([1.0, -4.0])
     >>> operator.solvevec([2.0, 2.0]).numpy().tolist(), float(operator.log_abs_determinant())
     ([2.0, -0.5], 1.3862943649291992)

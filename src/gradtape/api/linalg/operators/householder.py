@@ -32,7 +32,6 @@ __all__ = ["LinearOperatorHouseholder", "LinearOperatorPermutation"]
 class LinearOperatorHouseholder(LinearOperator):
     """The reflection at the hyperplane orthogonal to `reflection_axis`.
 
-    >>> import gradtape as tf
     >>> tf.linalg.LinearOperatorHouseholder([2.0, 0.0]).matvec([1.0, 1.0]).numpy().tolist()
     [-1.0, 1.0]
     """
@@ -124,7 +123,6 @@ class LinearOperatorHouseholder(LinearOperator):
 class LinearOperatorPermutation(LinearOperator):
     """The permutation that moves entry `perm[i]` to position `i`.
 
-    >>> import gradtape as tf
     >>> tf.linalg.LinearOperatorPermutation([2, 0, 1]).matvec([10.0, 20.0, 30.0]).numpy().tolist()
     [30.0, 10.0, 20.0]
     """

@@ -40,7 +40,6 @@ __all__ = ["LinearOperatorIdentity", "LinearOperatorScaledIdentity"]
 class LinearOperatorIdentity(LinearOperator):
     """The identity matrix, or a batch of identity matrices.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorIdentity(num_rows=2, batch_shape=[3])
     >>> operator.shape.as_list(), operator.trace().numpy().tolist()
     ([3, 2, 2], [2.0, 2.0, 2.0])
@@ -135,7 +134,6 @@ def with_batch(x: Any, batch: TensorShape) -> Any:
 class LinearOperatorScaledIdentity(LinearOperator):
     """The identity times `multiplier`.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorScaledIdentity(num_rows=2, multiplier=3.0)
     >>> operator.to_dense().numpy().tolist(), float(operator.determinant())
     ([[3.0, 0.0], [0.0, 3.0]], 9.0)

@@ -22,7 +22,6 @@ __all__ = ["LinearOperatorKronecker"]
 class LinearOperatorKronecker(OfOperators):
     """The Kronecker product of operators.
 
-    >>> import gradtape as tf
     >>> first = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0]])
     >>> second = tf.linalg.LinearOperatorFullMatrix([[1.0], [10.0]])
     >>> tf.linalg.LinearOperatorKronecker([first, second]).to_dense().numpy().tolist()

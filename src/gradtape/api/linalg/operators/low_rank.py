@@ -33,7 +33,6 @@ class LinearOperatorLowRankUpdate(LinearOperator):
       diag_update: the diagonal of `D`, ones by default.
       is_diag_update_positive: whether it is positive.
 
-    >>> import gradtape as tf
     >>> base = tf.linalg.LinearOperatorDiag([1.0, 2.0], is_positive_definite=True)
     >>> operator = tf.linalg.LinearOperatorLowRankUpdate(base, u=[[1.0], [1.0]])
     >>> operator.to_dense().numpy().tolist(), round(float(operator.determinant()), 4)

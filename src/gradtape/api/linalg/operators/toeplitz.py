@@ -28,7 +28,6 @@ __all__ = ["LinearOperatorToeplitz"]
 class LinearOperatorToeplitz(LinearOperator):
     """The square matrix with this first column and first row, constant along its diagonals.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorToeplitz(col=[1.0, 2.0, 3.0], row=[1.0, 4.0, 5.0])
     >>> operator.to_dense().numpy().tolist()
     [[1.0, 4.0, 5.0], [2.0, 1.0, 4.0], [3.0, 2.0, 1.0]]

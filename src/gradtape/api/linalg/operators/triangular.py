@@ -40,7 +40,6 @@ def _check_matrix(matrix: Any, name: str) -> None:
 class LinearOperatorFullMatrix(LinearOperator):
     """A dense matrix without structure.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorFullMatrix([[1.0, -2.0], [-3.0, 4.0]])
     >>> operator.matvec([1.0, 1.0]).numpy().tolist(), operator.shape.as_list()
     ([-1.0, 1.0], [2, 2])
@@ -84,7 +83,6 @@ class LinearOperatorFullMatrix(LinearOperator):
 class LinearOperatorLowerTriangular(LinearOperator):
     """The lower triangle of a square matrix; entries above the diagonal are ignored.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorLowerTriangular([[1.0, 9.0], [2.0, 3.0]])
     >>> operator.to_dense().numpy().tolist(), float(operator.determinant())
     ([[1.0, 0.0], [2.0, 3.0]], 3.0)

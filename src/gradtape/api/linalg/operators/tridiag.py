@@ -30,7 +30,6 @@ class LinearOperatorTridiag(LinearOperator):
         as the matrix itself ("matrix"). All have the length of the diagonal; the last entry of the superdiagonal and
         the first of the subdiagonal are ignored.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorTridiag([[3.0, 4.0, 0.0], [1.0, 1.0, 2.0], [0.0, 7.0, 8.0]])
     >>> operator.to_dense().numpy().tolist()
     [[1.0, 3.0, 0.0], [7.0, 1.0, 4.0], [0.0, 8.0, 2.0]]

@@ -59,7 +59,6 @@ class _Wrapping(LinearOperator):
 class LinearOperatorAdjoint(_Wrapping):
     """The conjugate transpose of an operator.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [0.0, 3.0]])
     >>> tf.linalg.LinearOperatorAdjoint(operator).to_dense().numpy().tolist()
     [[1.0, 0.0], [2.0, 3.0]]
@@ -118,7 +117,6 @@ class LinearOperatorAdjoint(_Wrapping):
 class LinearOperatorInversion(_Wrapping):
     """The inverse of an operator: it multiplies by solving.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorFullMatrix([[2.0, 0.0], [0.0, 4.0]])
     >>> tf.linalg.LinearOperatorInversion(operator).matvec([1.0, 1.0]).numpy().tolist()
     [0.5, 0.25]

@@ -20,7 +20,6 @@ __all__ = ["LinearOperatorZeros"]
 class LinearOperatorZeros(LinearOperator):
     """The zero matrix, or a batch of zero matrices.
 
-    >>> import gradtape as tf
     >>> operator = tf.linalg.LinearOperatorZeros(2, 3, is_square=False, is_self_adjoint=False)
     >>> operator.matvec([1.0, 2.0, 3.0]).numpy().tolist()
     [0.0, 0.0]

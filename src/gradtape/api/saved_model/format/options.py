@@ -19,7 +19,6 @@ class Asset(Owner):
 
     In a function, `asset_path` is the current path of the file, also after saving and loading.
 
-    >>> import gradtape as tf
     >>> tf.saved_model.Asset("words.txt").asset_path.numpy()
     b'words.txt'
     """
@@ -40,7 +39,6 @@ class Asset(Owner):
 class SaveOptions:
     """Options of `tf.saved_model.save`; only `function_aliases` and `extra_tags` have an effect.
 
-    >>> import gradtape as tf
     >>> tf.saved_model.SaveOptions(extra_tags=["fast"]).extra_tags
     ['fast']
     """
@@ -80,7 +78,6 @@ class LoadOptions:
     through TensorFlow's ops `ReadFile`, `WriteFile` and `InitializeTableFromTextFileV2`: only for a model that you
     trust. Without it, they can read files of the model's own folder only.
 
-    >>> import gradtape as tf
     >>> tf.saved_model.LoadOptions(allow_partial_checkpoint=True).allow_partial_checkpoint
     True
     """

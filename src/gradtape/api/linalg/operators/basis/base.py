@@ -39,7 +39,6 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
       is_non_singular, is_self_adjoint, is_positive_definite, is_square: hints, which are not verified.
       parameters: the arguments of the subclass's constructor.
 
-    >>> import gradtape as tf
     >>> class Doubling(tf.linalg.LinearOperator):
     ...     def _shape(self):
     ...         return tf.TensorShape([2, 2])

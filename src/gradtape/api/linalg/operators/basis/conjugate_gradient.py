@@ -47,7 +47,6 @@ def conjugate_gradient(
       tol: the tolerance for the residual, relative to the norm of `rhs`.
       max_iter: the maximum number of steps.
 
-    >>> import gradtape as tf
     >>> hints = {"is_self_adjoint": True, "is_positive_definite": True}
     >>> a = tf.linalg.LinearOperatorFullMatrix([[4.0, 1.0], [1.0, 3.0]], **hints)
     >>> tf.linalg.experimental.conjugate_gradient(a, tf.constant([1.0, 2.0])).x.numpy().round(3)
