@@ -359,9 +359,8 @@ def saved_table(used):
     return work
 
 
-@cases("core")
-def critical_section(used):
-    section, total = tf.CriticalSection(), tf.Variable(0.0)
+def executing(section, used):
+    total = tf.Variable(0.0)
 
     def work():
         assert float(section.execute(lambda: total.assign_add(1.0))) >= 1.0
@@ -369,18 +368,16 @@ def critical_section(used):
     if used:
         work()
     return work
+
+
+@cases("core")
+def critical_section(used):
+    return executing(tf.CriticalSection(), used)
 
 
 @cases("core")
 def shared_critical_section(used):
-    section, total = tf.CriticalSection(shared_name="shared"), tf.Variable(0.0)
-
-    def work():
-        assert float(section.execute(lambda: total.assign_add(1.0))) >= 1.0
-
-    if used:
-        work()
-    return work
+    return executing(tf.CriticalSection(shared_name="shared"), used)
 
 
 @cases("core")
