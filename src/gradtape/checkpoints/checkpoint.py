@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import weakref
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import Any
 
 from ..core import dtypes, errors
 from ..core.owners import Owner
+from ..core.signatures import signature_of
 from ..core.tensor import Tensor, wrap
 from ..core.tracebacks import bounded
 from ..engine.run import dispatch
@@ -115,7 +115,7 @@ class Checkpoint(Owner):
             policy = getattr(options, "experimental_sharding_callback", None)
             shared.write(path, named if policy is None else sharded_values(policy, named), notes)
             for callback in getattr(options, "experimental_write_callbacks", None) or ():
-                callback(path) if inspect.signature(callback).parameters else callback()
+                callback(path) if signature_of(callback).parameters else callback()
             return [prefix]
 
         prefix = to_tensor(file_prefix if isinstance(file_prefix, Tensor) else os.fsencode(file_prefix), dtypes.string)

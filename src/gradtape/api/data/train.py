@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from ...checkpoints.files import open_checkpoint
 from ...checkpoints.manager import CheckpointManager
 from ...checkpoints.state import CheckpointState
 from ...core import errors, log_ignored
+from ...core.signatures import signature_of
 from ...core.type_hints import PathLike
 from ...state.archive import ArchiveReader
 from ...state.moving_average import ExponentialMovingAverage
@@ -66,7 +66,7 @@ class CheckpointOptions:
         experimental_sharding_callback: Any = None,
     ) -> None:
         for callback in experimental_write_callbacks or ():
-            if len(inspect.signature(callback).parameters) > 1:
+            if len(signature_of(callback).parameters) > 1:
                 raise AssertionError(f"A callback takes the path of the checkpoint, or nothing; got {callback}")
         log_ignored("train.CheckpointOptions", experimental_skip_slot_variables=experimental_skip_slot_variables)
         self.experimental_io_device = experimental_io_device

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from ...core.extension_points import operator_fallback
 from ...core.operators import ARITHMETIC
 from ...core.scopes import name_scope
+from ...core.signatures import signature_of
 from ...core.tensor import Tensor
 from ..catalogue.elementwise import ASSERTING, elementwise_functions
 from ..catalogue.fronts import Check, Publication, Target, publications, triggers_dispatch
@@ -108,7 +109,7 @@ def dispatch_for_api(api: Callable[..., Any], *signatures: Signature) -> Callabl
     parameters = inspect.signature(_publication_of(api).front).parameters
 
     def decorator(function: F) -> F:
-        named = "name" in parameters and "name" not in inspect.signature(function).parameters
+        named = "name" in parameters and "name" not in signature_of(function).parameters
         _check_parameters(parameters, function, named)
         _register(api, _scoped(function, list(parameters)) if named else function,
                   signatures or [_annotated(function)], function)  # fmt: skip
@@ -124,7 +125,7 @@ def _annotated(function: Callable[..., Any]) -> dict[str, Any]:
         hints = {}
     found = {
         name: hints.get(name, p.annotation)
-        for name, p in inspect.signature(function).parameters.items()
+        for name, p in signature_of(function).parameters.items()
         if p.annotation is not p.empty
     }
     if not found:
@@ -137,7 +138,7 @@ def _annotated(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _check_parameters(parameters: Mapping[str, inspect.Parameter], function: Callable[..., Any], named: bool) -> None:
     """Raises if a function does not have the parameters of the API; it may omit `name` if `named`."""
-    signature = inspect.signature(function)
+    signature = signature_of(function)
     kinds = {p.kind for p in signature.parameters.values()}
     if kinds == {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}:
         return

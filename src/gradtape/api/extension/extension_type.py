@@ -10,6 +10,7 @@ from typing import Any
 from ...core import nest
 from ...core.composites import CompositeTensor
 from ...core.shapes import TensorShape
+from ...core.signatures import annotations_of
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
 from ...state.specs import TypeSpec, spec_of
@@ -120,9 +121,9 @@ class ExtensionType(_Fields, CompositeTensor, metaclass=_ExtensionTypeMeta):
             hints = typing.get_type_hints(cls)
             final = True
         except (AttributeError, NameError):
-            hints = {name: hint for base in own for name, hint in inspect.get_annotations(base).items()}
+            hints = {name: hint for base in own for name, hint in annotations_of(base).items()}
             final = False
-        names = [name for base in own for name in inspect.get_annotations(base)]
+        names = [name for base in own for name in annotations_of(base)]
         found = tuple(field(name, hints[name], getattr(cls, name, NO_DEFAULT)) for name in dict.fromkeys(names))
         if final:
             type.__setattr__(cls, "_tf_extension_type_cached_fields", found)
@@ -341,7 +342,7 @@ def _unpickled(kind: Any, serialization: Any) -> Any:
 
 
 def _check_class(cls: Any) -> None:
-    annotations = inspect.get_annotations(cls)
+    annotations = annotations_of(cls)
     for name in (*cls.__dict__, *annotations):
         if name != "Spec" and is_reserved(name):
             raise ValueError(f"The field annotations for {cls.__name__} are invalid. Field '{name}' is reserved.")

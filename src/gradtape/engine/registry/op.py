@@ -308,9 +308,9 @@ def named_parameters(f: Callable[..., Any]) -> dict[str, bool]:
     function = getattr(f, "__func__", f)
     code = getattr(function, "__code__", None)
     if code is None:  # a callable object
-        import inspect  # deferred: importing it takes as long as much of this package
+        from ...core.signatures import signature_of  # deferred: `inspect` takes as long as much of this package
 
-        found = inspect.signature(f).parameters.values()
+        found = signature_of(f).parameters.values()
         return {p.name: p.default is p.empty for p in found if p.kind is p.KEYWORD_ONLY}
     names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     return {name: name not in (function.__kwdefaults__ or ()) for name in names}

@@ -6,7 +6,6 @@ record is the call. They are needed for second derivatives, where the user's rul
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from ...core import nest
 from ...core.composites import composites_of_gradients, tensors_for_gradients
 from ...core.extension_points import add_custom_call
+from ...core.signatures import signature_of
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, Proxy, enter, leave
@@ -188,7 +188,7 @@ class _Arguments:
         self.leaves = by_position
         if kwargs:
             try:
-                bound = inspect.signature(f).bind(*args, **kwargs)
+                bound = signature_of(f).bind(*args, **kwargs)
                 self.leaves = _leaves(list(bound.args)) + _leaves(list(bound.kwargs.values()))
             except (TypeError, ValueError):
                 self.leaves = by_position + _leaves(list(kwargs.values()))
@@ -211,7 +211,7 @@ def _is_tensor(x: object) -> bool:
 
 
 def _accepts_variables(grad_fn: Callable[..., Any]) -> bool:
-    parameters = inspect.signature(grad_fn).parameters
+    parameters = signature_of(grad_fn).parameters
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 

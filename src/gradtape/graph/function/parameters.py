@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...core import nest
+from ...core.signatures import signature_of
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...state.specs import TensorSpec, TypeSpec
@@ -19,7 +20,7 @@ class Parameters:
     """The parameters of `f`; the specs of `input_signature` apply to the first of them."""
 
     def __init__(self, f: Callable[..., Any], input_signature: tuple[Any, ...] | None, bound: int = 0) -> None:
-        self.signature = _without_first(inspect.signature(f), bound)
+        self.signature = _without_first(signature_of(f), bound)
         parameters = list(self.signature.parameters.values())
         self._positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
         self._named = [p for p in parameters if p.kind is p.KEYWORD_ONLY]

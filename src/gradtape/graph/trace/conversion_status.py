@@ -66,6 +66,9 @@ def request_conversion() -> None:
 
 
 _EXCEPTIONS = ("WITH_EXCEPT_START", "CHECK_EXC_MATCH")  # a branch after one of these chooses an exception handler
+# Converts a condition, or prepares a comprehension's variables after what it iterates over was loaded.
+_PREPARING = ("TO_BOOL", "LOAD_FAST_AND_CLEAR", "MAKE_CELL", "SWAP")
+_EMPTY = ("BUILD_LIST", "BUILD_SET", "BUILD_MAP")  # with a size of 0: a comprehension's result
 
 
 def has_conditions(f: Any) -> bool:
@@ -85,7 +88,7 @@ def _has_conditions(code: types.CodeType) -> bool:
     before, loaded, ranges = "", None, False  # the preceding instruction and its argument; if an attribute is `range`
     for step in dis.get_instructions(code):
         name = step.opname
-        if name == "TO_BOOL":
+        if name in _PREPARING or (name in _EMPTY and not step.arg):
             continue
         if "JUMP" in name and "_IF_" in name and not name.endswith("NONE") and before not in _EXCEPTIONS:
             return True
@@ -93,6 +96,8 @@ def _has_conditions(code: types.CodeType) -> bool:
         if name == "GET_ITER" and (ranges or (before.startswith("LOAD_FAST") and loaded in arguments)):
             return True
         before, loaded = name, step.argval
+        if isinstance(loaded, tuple):  # of an instruction that loads several
+            loaded = loaded[-1]
     return any(isinstance(inner, types.CodeType) and _has_conditions(inner) for inner in code.co_consts)
 
 

@@ -6,7 +6,6 @@ entry is found by perturbing the inputs one at a time.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 
 from ...core import dtypes, errors, nest
 from ...core.dtypes import DType
+from ...core.signatures import signature_of
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import materialize
@@ -358,7 +358,7 @@ def _widen(array: Any) -> Any:
 
 def _names(f: Callable[..., Any], args: list[Any], moving: list[int]) -> list[str]:
     try:
-        known = list(inspect.signature(f).parameters)
+        known = list(signature_of(f).parameters)
     except (TypeError, ValueError):
         known = []
     names = []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import gradtape
+from gradtape.core.signatures import signature_of
 
 GradientTape = gradtape.GradientTape
 
@@ -16,7 +16,7 @@ def _indices(f: Callable[..., Any], params: Sequence[int | str] | None, count: i
     """Returns the positions of the differentiated arguments."""
     if params is None:
         return [*range(count)]
-    names = [*inspect.signature(f).parameters]
+    names = [*signature_of(f).parameters]
     return [names.index(param) if isinstance(param, str) else param for param in params]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from gradtape.core.signatures import signature_of
 
 from .tf_decorator import make_decorator
 
@@ -53,7 +54,7 @@ def deprecated_args(
     rows = [row if isinstance(row, tuple) else (row,) for row in deprecated_arg_names_or_tuples]
 
     def decorate(function: Any) -> Any:
-        signature = inspect.signature(function)
+        signature = signature_of(function)
         absent = [row[0] for row in rows if row[0] not in signature.parameters]
         if absent:
             raise ValueError(f"The following deprecated arguments are not present in the function signature: {absent}.")
@@ -79,7 +80,7 @@ def deprecated_arg_values(
     """Logs a deprecation for these values of these arguments."""
 
     def decorate(function: Any) -> Any:
-        signature = inspect.signature(function)
+        signature = signature_of(function)
 
         @functools.wraps(function)
         def new_function(*args: Any, **named: Any) -> Any:

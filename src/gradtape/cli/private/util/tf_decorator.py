@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from gradtape.core.signatures import signature_of
 from gradtape.graph.function.function import Function
 
 
@@ -43,7 +44,7 @@ def make_decorator(
         noted.__signature__ = _signature(decorator_argspec, _is_bound(target))
         return decorator_func
     try:
-        noted.__signature__ = inspect.signature(target)
+        noted.__signature__ = signature_of(target)
     except (TypeError, ValueError):
         pass
     return decorator_func
