@@ -18,9 +18,16 @@ with contextlib.suppress(ImportError):  # the device tests run without it
     settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("steady")
 
+from gradtape.core.extras import is_installed
+
 SOURCES = Path(__file__).parent / "src"
-DEVICE_TESTS = Path(__file__).parent / "tests" / "devices"
-HAS_TORCH = importlib.util.find_spec("torch") is not None
+TESTS = Path(__file__).parent / "tests"
+HAS_TORCH = is_installed("torch")
+MISSING = {  # from folders of tests to the package that they need and that is not installed
+    folder: title
+    for folder, package, title in ((TESTS / "devices", "torch", "PyTorch"), (TESTS / "keras", "keras", "Keras"))
+    if not is_installed(package)
+}
 
 # One is another module, Keras', once it is imported; one is loaded when Python starts, from its installed copy; the hooks
 # are loaded by PyInstaller.
@@ -109,18 +116,16 @@ def pytest_runtest_call(item):
     return result
 
 
-class WithoutTorch(pytest.Module):
-    """A file of tests that needs PyTorch, which is not installed. Pytest collects even ignored files that are named."""
+class NotRun(pytest.Module):
+    """A file of tests that needs what is not installed. Pytest collects even ignored files that are named."""
 
     def collect(self):
-        pytest.skip("PyTorch is not installed", allow_module_level=True)
+        pytest.skip(f"{MISSING[self.path.parent]} is not installed", allow_module_level=True)
 
 
 def pytest_pycollect_makemodule(module_path, parent):
-    """Leaves out the device tests without PyTorch."""
-    if not HAS_TORCH and module_path.is_relative_to(DEVICE_TESTS):
-        return WithoutTorch.from_parent(parent, path=module_path)
-    return None
+    """Leaves out the device tests without PyTorch, and those of Keras without Keras."""
+    return NotRun.from_parent(parent, path=module_path) if module_path.parent in MISSING else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -129,7 +134,7 @@ def pytest_collect_file(file_path):
     collectors = yield
     if file_path.is_relative_to(SOURCES):
         return collectors
-    return [collector for collector in collectors if type(collector) in (pytest.Module, WithoutTorch)]
+    return [collector for collector in collectors if type(collector) in (pytest.Module, NotRun)]
 
 
 @pytest.hookimpl(wrapper=True)

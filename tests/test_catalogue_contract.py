@@ -5,7 +5,6 @@ Each is asked for its names, raw op, TensorFlow 1, NumPy and Keras names, compos
 in both directions and its gradient, with the same arguments everywhere.
 """
 
-import importlib.util
 import inspect
 from collections.abc import Mapping
 from functools import cache
@@ -25,6 +24,7 @@ from gradtape.api.names import NAMES
 from gradtape.api.namespace import V1, place_of, resolve
 from gradtape.api.raw.rows import rows as raw_rows
 from gradtape.api.saved_model.writing.writer import Unsaved
+from gradtape.core.extras import is_installed
 from gradtape.engine.registry.op import Op
 
 
@@ -210,7 +210,7 @@ def test_numpy_and_keras(path, space):
     row = thin_functions()[path]
     leaf = path.rpartition(".")[2]
     if space == "keras":
-        if importlib.util.find_spec("keras") is None:
+        if not is_installed("keras"):
             pytest.skip("Keras is not installed")
         front = tf.keras.ops
         name = row.keras or leaf

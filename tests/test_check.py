@@ -231,7 +231,7 @@ def test_what_programs_need(script, capsys, monkeypatch):  # noqa: F811
         "protobuf": (["tf.make_tensor_proto"], ["6"]),
     }
     assert all(need["installed"] == (find(need["extra"]) is not None) for need in report["files"][0]["needs"])
-    monkeypatch.setattr(needs_module, "_is_installed", lambda module: module != "jax")
+    monkeypatch.setattr(needs_module, "is_installed", lambda module: module != "jax")
     main(["check", str(script(text))])
     out = capsys.readouterr().out
     assert f"script.py:3: needs the extra xla for {'jit_compile=True'}, which is not installed: pip install" in out

@@ -1,6 +1,5 @@
 """`gradtape run` and other commands from a shell's point of view."""
 
-import importlib.util
 import os
 import re
 import subprocess
@@ -12,11 +11,12 @@ import pytest
 
 from gradtape.cli import _parser as parser
 from gradtape.cli import launch, main
+from gradtape.core.extras import is_installed
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
 # Keras imports these if it can, which takes longer than the rest of it.
 WITHOUT_EXTRAS = "import sys; sys.modules.update(dict.fromkeys(['jax', 'matplotlib', 'requests']))"
-with_keras = pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
+with_keras = pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 
 
 def gradtape(*words, stdin=None, cwd=None, env=ENVIRONMENT):

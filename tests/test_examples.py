@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gradtape.core.extras import is_installed
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
-with_keras = pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
+with_keras = pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import gc
 import math
 import threading
 import tracemalloc
-from importlib.util import find_spec
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +12,7 @@ from test_inspect_report import embedded
 
 import gradtape as tf
 from gradtape.core import modes
+from gradtape.core.extras import is_installed
 from gradtape.inspect.records import event_log
 from gradtape.inspect.reports.steps import StepObserver
 
@@ -229,7 +229,7 @@ def test_wrong_arguments_and_errors_in_the_block_leave_nothing_behind():
         raise ZeroDivisionError
 
 
-@pytest.mark.skipif(find_spec("keras") is None, reason="Keras is not installed")
+@pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 @pytest.mark.parametrize("how", [{"run_eagerly": True}, {}, {"jit_compile": True}], ids=str)
 def test_a_keras_model_is_recorded_step_by_step(how, tmp_path):
     keras = tf.keras

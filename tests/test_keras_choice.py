@@ -1,6 +1,5 @@
 """Which backend Keras takes: every row of the table in docs/keras.md, each in a fresh process."""
 
-import importlib.util
 import json
 import os
 import re
@@ -10,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-if importlib.util.find_spec("keras") is None:
+from gradtape.core.extras import is_installed
+
+if not is_installed("keras"):
     pytest.skip("needs Keras", allow_module_level=True)
 
 pytestmark = pytest.mark.several

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-if not (find_spec("jax") and find_spec("keras")):
+from gradtape.core.extras import is_installed
+
+if not (find_spec("jax") and is_installed("keras")):
     pytest.skip("needs JAX and Keras", allow_module_level=True)
 
 pytestmark = pytest.mark.several

@@ -4,7 +4,6 @@
 prints the measurements side by side.
 """
 
-import importlib.util
 import json
 import os
 import re
@@ -13,6 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from gradtape.core.extras import is_installed
 
 ROOT = Path(__file__).parent.parent
 RECORDED = json.loads((ROOT / "tests" / "mistakes" / "tensorflow.json").read_text())
@@ -30,7 +31,7 @@ DIFFERENT = {
 }
 EXPECTED = {name: DIFFERENT.get(name, theirs["error"]) for name, theirs in RECORDED.items()}
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
+pytestmark = pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 
 
 def gradtape_run(*arguments):

@@ -5,10 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from gradtape.core.extras import is_installed
 
 ROOT = Path(__file__).parent.parent
 SECTION = "src/gradtape/api/catalogue/analysis.py"
@@ -96,7 +97,7 @@ def run(folder, *command):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.skipif(find_spec("keras") is None, reason="the stub of `tf.keras` lists Keras' names")
+@pytest.mark.skipif(not is_installed("keras"), reason="the stub of `tf.keras` lists Keras' names")
 def test_a_function_with_all_its_surfaces_is_one_row(copy):
     pytest.importorskip("tensorboardX", exc_type=ImportError)  # whose message classes `tf.summary` has
     section = copy / SECTION

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 from printed_output import difference
 
+from gradtape.core.extras import is_installed
+
 ROOT = Path(__file__).parent.parent
 PROGRAMS = sorted(path.stem for path in (ROOT / "tests" / "programs").glob("*.py"))
 TOLERANCE = {"mixed_precision": 0.02}  # half precision, which the program prints rounded
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
+pytestmark = pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 
 
 @pytest.fixture(scope="module")

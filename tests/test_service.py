@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradtape.core.extras import is_installed
+
 pytestmark = [
     pytest.mark.several,
     pytest.mark.skipif(not (find_spec("fastapi") and find_spec("uvicorn")), reason="needs FastAPI and uvicorn"),
@@ -166,7 +168,7 @@ def test_sigterm_finishes_running_requests():
         process.stdout.close()
 
 
-@pytest.mark.skipif(not find_spec("keras") or not find_spec("jax"), reason="needs Keras and JAX")
+@pytest.mark.skipif(not is_installed("keras") or not find_spec("jax"), reason="needs Keras and JAX")
 def test_the_models_agree_and_are_ready(predict_api, tmp_path):
     program = textwrap.dedent(
         f"""

@@ -1,11 +1,12 @@
 """The patterns of TensorFlow's documentation, as TensorFlow programs under `gradtape run`."""
 
-import importlib.util
 import os
 import subprocess
 import sys
 
 import pytest
+
+from gradtape.core.extras import is_installed
 
 SCRIPT = '''
 import tensorflow as tf
@@ -162,7 +163,7 @@ def test_tapes(tmp_path):
     ]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
+@pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 def test_training(tmp_path):
     assert printed(KERAS_SCRIPT, tmp_path) == [
         "True",
@@ -174,7 +175,7 @@ def test_training(tmp_path):
     ]
 
 
-@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="Keras is not installed")
+@pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 def test_what_the_documents_describe_in_words(tmp_path):
     assert printed(DESCRIBED_SCRIPT, tmp_path) == [
         "[[2, 1], []]",

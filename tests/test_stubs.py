@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from gradtape.core.extras import is_installed
+
 TOOL = Path(__file__).parent.parent / "tools" / "write_stubs.py"
 
 
@@ -14,7 +16,7 @@ def is_stale(stub, expected):
     return stub != expected and (header == new_header or "for Keras" not in header)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("keras") is None, reason="the stub of `tf.keras` lists Keras' names")
+@pytest.mark.skipif(not is_installed("keras"), reason="the stub of `tf.keras` lists Keras' names")
 def test_stubs_are_up_to_date():
     spec = importlib.util.spec_from_file_location("write_stubs", TOOL)
     tool = importlib.util.module_from_spec(spec)

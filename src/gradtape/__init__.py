@@ -14,7 +14,6 @@ import os as _os
 import sys as _sys
 import warnings as _warnings
 from contextlib import suppress as _suppress
-from importlib.util import find_spec as _find_spec
 from typing import Any as _Any
 
 # OpenBLAS's threads wait busily for the next product, by default for so long that they take the cores away from what is
@@ -95,7 +94,9 @@ def load_ipython_extension(shell: _Any) -> None:
 
 def __dir__() -> list[str]:
     """Returns TensorFlow's names and gradtape's own, without the packages that implement them."""
-    keras = _KERAS if _find_spec("keras") else ()
+    from .core.extras import is_installed
+
+    keras = _KERAS if is_installed("keras") else ()
     return sorted({*_star_names(), *keras, *_BUILD, *(name for name in globals() if name.startswith("__"))})
 
 

@@ -244,15 +244,13 @@ def load() -> types.ModuleType:
         install()
         if not role.serves_tensorflow:
             os.environ["KERAS_BACKEND"] = NAME  # for processes that this one starts
-    try:
-        import keras
-    except ModuleNotFoundError as error:
-        if error.name != "keras":
-            raise
-        from gradtape.core.extras import install_command
+    from gradtape.core.extras import install_command, is_installed
 
+    if not is_installed("keras"):
         how = install_command("keras")
-        raise ImportError(f"gradtape.keras needs Keras, which is not installed: {how}") from None
+        raise ImportError(f"gradtape.keras needs Keras, which is not installed: {how}")
+    import keras
+
     backend = sys.modules[_CONFIG].backend()
     if backend != NAME:
         raise ImportError(

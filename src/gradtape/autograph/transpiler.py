@@ -10,6 +10,7 @@ import __future__
 
 import ast
 import inspect
+import itertools
 import linecache
 import os
 import sys
@@ -87,7 +88,7 @@ class _Plainer(ast.NodeTransformer):
 
     `except E as name:` becomes `except E:` with `name = ag__.caught()` as its first statement: the name is a string in
     the syntax tree, which the analysis does not treat as a symbol. `name: T`, which does nothing, is removed: it would
-    count as an assignment.
+    count as an assignment. `{**x for x in xs}` becomes `{item[0]: item[1] for x in xs for item in {**x}.items()}`.
     """
 
     def visit_ExceptHandler(self, node: Any) -> Any:
@@ -96,9 +97,7 @@ class _Plainer(ast.NodeTransformer):
             return node
         caught = ast.Call(func=parser.parse_expression("ag__.caught"), args=[], keywords=[])
         first: Any = ast.Assign(targets=[ast.Name(id=node.name, ctx=ast.Store())], value=caught)
-        for part in ast.walk(first):
-            ast.copy_location(part, node)
-            anno.copyanno(node, part, anno.Basic.ORIGIN)
+        _take_origin(first, node)
         node.name, node.body = None, [first, *node.body]
         return node
 
@@ -106,9 +105,28 @@ class _Plainer(ast.NodeTransformer):
         self.generic_visit(node)
         if node.value is not None or not isinstance(node.target, ast.Name):
             return node
-        nothing = ast.copy_location(ast.Pass(), node)
-        anno.copyanno(node, nothing, anno.Basic.ORIGIN)
+        nothing = ast.Pass()
+        _take_origin(nothing, node)
         return nothing
+
+    def visit_DictComp(self, node: Any) -> Any:
+        self.generic_visit(node)
+        if node.value is not None:
+            return node
+        names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        item = next(name for name in map("item_{}".format, itertools.count()) if name not in names)
+        plain: Any = parser.parse_expression(f"{{{item}[0]: {item}[1] for {item} in {{**mapping}}.items()}}")
+        _take_origin(plain, node)
+        plain.generators[0].iter.func.value.values = [node.key]
+        plain.generators = [*node.generators, *plain.generators]
+        return plain
+
+
+def _take_origin(tree: ast.AST, node: ast.AST) -> None:
+    """Sets the positions and the origins of a tree's nodes to those of the node that the tree replaces."""
+    for part in ast.walk(tree):
+        ast.copy_location(part, node)
+        anno.copyanno(node, part, anno.Basic.ORIGIN)
 
 
 class Transpiler(malt_api.PyToPy):
@@ -300,6 +318,7 @@ def _compiled(node: Any, original: types.CodeType, names: list[str]) -> types.Co
         for argument in ast.walk(node.args):
             if isinstance(argument, ast.arg):
                 argument.annotation = None
+        node.type_params = []  # likewise; those that the function uses are free variables of its code
         scope.body = [node]
     line = original.co_firstlineno  # of the first decorator
     _locate(scope, _Span(line, line, -1, -1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gradtape.api.namespace import KERAS
+from gradtape.core.extras import is_installed
 from keras_gradtape.loader import NAME, chosen_backend
 
 from .stand_in import serves_keras2
@@ -70,7 +70,7 @@ def needs_of(uses: Mapping[str, list[str]]) -> list[Need]:
         names = [path for path in uses if extra.names.fullmatch(path.replace("()", "").removeprefix("tf."))]
         if names:
             lines = list(dict.fromkeys(line for name in names for line in uses[name]))
-            found.append(Need(extra.name, _is_installed(extra.module), sorted(names), lines))
+            found.append(Need(extra.name, is_installed(extra.module), sorted(names), lines))
     return found
 
 
@@ -82,10 +82,3 @@ def keras_backend() -> str:
     if backend in (NAME, "tensorflow"):  # `gradtape run` is TensorFlow
         return NAME
     return f"{backend}, as {'KERAS_BACKEND' if os.environ.get('KERAS_BACKEND') else 'keras.json'} says"
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # of the package that the module is in
-        return False

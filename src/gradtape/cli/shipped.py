@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import gradtape
+from gradtape.core.extras import is_installed
 
 
 def find_shipped(path: str) -> Path | None:
@@ -29,7 +29,7 @@ def bench(options: dict[str, Any], usage: str) -> int:
 
 def demo(epochs: int | None, picture: str | None) -> int:
     """Trains on handwritten digits: a Keras CNN or, without Keras, a small network with a tape."""
-    program = "keras_digits" if importlib.util.find_spec("keras") else "digits"
+    program = "keras_digits" if is_installed("keras") else "digits"
     flags = [("--picture", picture or "gradtape_demo.png")] + ([("--epochs", str(epochs))] if epochs else [])
     return _run(f"examples/{program}.py", flags)
 

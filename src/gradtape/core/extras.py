@@ -6,6 +6,8 @@ gradtape that runs from a checkout.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 # As in `project.optional-dependencies` of pyproject.toml.
 EXTRAS = {
     "jpeg": ("pillow>=10",),
@@ -20,6 +22,15 @@ EXTRAS = {
         "tensorboardX>=2.6.2",
     ),
 }  # fmt: skip
+
+
+def is_installed(package: str) -> bool:
+    """Whether a package can be imported. A folder of its name without `__init__.py` can be, too, but is none."""
+    try:
+        spec = find_spec(package)
+    except ModuleNotFoundError:  # of the package that it is in
+        return False
+    return spec is not None and spec.origin is not None
 
 
 def install_command(extra: str) -> str:

@@ -72,12 +72,15 @@ class Field(NamedTuple):
 
 
 def field(name: str, annotation: Any, default: Any = NO_DEFAULT) -> Field:
-    """Creates a field after checking its annotation and default."""
+    """Creates a field after checking its annotation and default.
+
+    The default of an annotation that Python cannot evaluate before the class exists is checked later.
+    """
     try:
         check_annotation(annotation)
     except TypeError as error:
         raise TypeError(f"In field {name!r}: {error}") from error
-    if default is not NO_DEFAULT:
+    if default is not NO_DEFAULT and not isinstance(annotation, typing.ForwardRef):
         default = converted(default, annotation, f"default value for {name}", Role.DEFAULT)
     return Field(name, annotation, default)
 
