@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gradtape.core.extras import is_installed
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 LOSSES: dict[str, list[float]] = json.loads((BENCHMARKS / "losses.json").read_text())
 
@@ -88,6 +90,7 @@ def test_a_work_for_gpus_has_the_recorded_losses(benchmarks: None, name: str, wa
     assert agree([step() for _ in GPU_LOSSES[name]], GPU_LOSSES[name])
 
 
+@pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 def test_the_benchmark_for_gpus_runs_without_peers_and_gpu(tmp_path: Path) -> None:
     program = [sys.executable, str(BENCHMARKS / "gpu.py"), "--smoke", "--alone", "--json", str(tmp_path / "times.json")]
     only = "gpt,pinn,skip_gram,mlp,black_scholes,fit_float_labels"

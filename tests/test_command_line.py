@@ -425,6 +425,7 @@ def test_importing_gradtape_adds_the_hook_where_python_has_not_read_the_startup_
     assert done.stdout.strip() == printed, done.stderr[-2000:]
 
 
+@with_keras
 def test_looking_for_keras_does_not_use_up_the_watch():
     """The startup file lets a program choose the backend even after it has looked for Keras."""
     watch = Path(__file__).parent.parent / "src/_gradtape_keras.py"

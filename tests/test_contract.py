@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import unittest
 from pathlib import Path
 
 import pytest
@@ -266,7 +267,10 @@ def check_members(name):
     absent = {member for member in TABLE[name]["members"] if not hasattr(holder, member)} - declared
     if name == "test.TestCase":
         absent -= DROPPED_BY_PYTHON
-    assert absent == set(LEFT_OUT.get(name, LEFT_OUT.get(name.rpartition(".")[2], {})))
+    left_out = set(LEFT_OUT.get(name, LEFT_OUT.get(name.rpartition(".")[2], {})))
+    if name == "test.TestCase":
+        left_out -= set(dir(unittest.TestCase))  # which has some of TensorFlow's assertions from Python 3.14 on
+    assert absent == left_out
 
 
 @for_each_namespace(FUNCTIONS)

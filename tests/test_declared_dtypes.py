@@ -412,6 +412,7 @@ class Scope(dict):
 
 @pytest.fixture(scope="module")
 def values(tmp_path_factory):
+    pytest.importorskip("PIL")
     folder = tmp_path_factory.mktemp("files")
     for name in ("vocabulary", "lines"):
         (folder / name).write_text("1\n2\n")

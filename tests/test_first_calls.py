@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.core.extras import is_installed
 from gradtape.core.locks import BuildLock, SharedAttempt
 from gradtape.graph.executors.xla import executor
 from gradtape.graph.function import jit_policy
@@ -24,6 +25,7 @@ from gradtape.graph.function.trace_cache import TraceCache
 from gradtape.graph.trace.traced import Untraceable
 
 THREADS = 8
+with_keras = pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 
 
 def all_at_once(*calls):
@@ -184,6 +186,7 @@ def network(jit_compile, has_input=True):
     return model
 
 
+@with_keras
 @pytest.mark.parametrize("jit_compile", [True, "auto"])
 @pytest.mark.parametrize("has_input", [True, False])
 def test_keras_builds_traces_and_compiles_a_model_once(jit_compile, has_input, compilations, quick_xla, monkeypatch):
@@ -212,6 +215,7 @@ def test_keras_builds_traces_and_compiles_a_model_once(jit_compile, has_input, c
             assert dict(compilations) == ({"predict_step": 1, "test_step": 1} if jit_compile is True else {})
 
 
+@with_keras
 def test_serving_is_not_interrupted_by_a_compilation(slow_compilation):
     began, may_end = slow_compilation
     model = network("auto")
@@ -231,6 +235,7 @@ def test_serving_is_not_interrupted_by_a_compilation(slow_compilation):
         np.testing.assert_allclose(job.result(30)[:8], expected, rtol=1e-5)
 
 
+@with_keras
 @pytest.mark.parametrize("jit_compile", [True, "auto", False])
 def test_keras_compiles_in_advance_and_does_not_run(jit_compile, compilations, quick_xla):
     x, y = np.ones([8, 4], "float32"), np.ones([8, 1], "float32")

@@ -5,7 +5,7 @@ integers, and the type code in the capsule is then patched.
 
 The memory of a tensor is shared where every consumer can read it, and where the array may be written; others are
 copied. PyTorch ends the process for negative strides and ignores that memory is read-only. Consumers of unversioned
-capsules, such as JAX, expect elements without gaps.
+capsules expect elements without gaps, and so does JAX, the one that passes a stream for memory of the host.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def exported(array: np.ndarray[Any, Any], **options: Any) -> Any:
     array = np.asarray(array)
     code = _NARROW.get(array.dtype)
     is_versioned = (options.get("max_version") or (0,))[0] >= 1 and code is None
-    if not _can_share(array, is_versioned):
+    if not _can_share(array, allows_gaps=is_versioned and "stream" not in options):
         if options.get("copy") is False:
             raise BufferError("other libraries cannot share this tensor's memory: allow a copy, with copy=None")
         array = array.copy()
@@ -54,12 +54,12 @@ def exported(array: np.ndarray[Any, Any], **options: Any) -> Any:
     return capsule
 
 
-def _can_share(array: np.ndarray[Any, Any], is_versioned: bool) -> bool:
-    """Whether any consumer can use the memory of an array as it is."""
+def _can_share(array: np.ndarray[Any, Any], allows_gaps: bool) -> bool:
+    """Whether the consumer can use the memory of an array as it is."""
     flags = array.flags
     if not (flags.writeable and flags.aligned and array.size):
         return False
-    if is_versioned:
+    if allows_gaps:
         return all(stride > 0 and stride % array.itemsize == 0 for stride in array.strides)
     return _is_compact(array)
 
