@@ -3,7 +3,9 @@ SHELL := /bin/bash
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' && echo $$p && break; done)
 VENV := .venv
-RUN := $(VENV)/bin/python
+# Of the commands that run this Python: `tools/chroot.sh FOLDER` where it is of another system.
+PREFIX :=
+RUN := $(PREFIX) $(VENV)/bin/python
 PIP := $(RUN) -m pip install --disable-pip-version-check
 JOBS ?= 2
 
@@ -57,16 +59,10 @@ stress: $(VENV)/.test  ## Runs N= rounds (1,000) of 16 threads that trace, compi
 first-hour:  ## Installs gradtape as the README says in a fresh virtual environment, and runs 20 programs there
 	$(PYTHON) tools/first_hour.py $(NAME)
 
-# The Python interpreters that run and have another version than $(PYTHON), also those of pyenv.
-OTHER_PYTHONS = $(shell for p in python3.12 python3.13 python3.14 $(HOME)/.pyenv/versions/3.1[2-9]*/bin/python3; do \
-	command -v $$p >/dev/null && $$p -c 'pass' 2>/dev/null && echo "$$($$p -c 'import sys; print("%d.%d" % sys.version_info[:2])') $$p"; \
-	done | sort -u -k 1,1 | grep -v "^$$($(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])') " | cut -d ' ' -f 2)
-
-test-pythons:  ## Runs the quick tests with every other Python that is installed, each in a separate virtual environment
-	@pythons="$(or $(PYTHONS),$(OTHER_PYTHONS))"; test -n "$$pythons" || echo "no Python 3.12, 3.13 or 3.14 is installed besides $(PYTHON)"; \
-	for python in $$pythons; do \
-		version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); echo "testing with Python $$version"; \
-		mkdir -p .pythons && $(MAKE) --no-print-directory test-quick PYTHON=$$python VENV=.pythons/$$version || exit 1; done
+test-pythons:  ## Runs the quick tests, or another TARGET=, with every other Python (or PYTHONS=, such as "3.14 3.15"), each in a separate virtual environment
+	@set -o pipefail; $(PYTHON) tools/other_pythons.py $(PYTHONS) | while read -r version python prefix; do \
+		echo "testing with Python $$version"; mkdir -p .pythons; \
+		$(MAKE) --no-print-directory $(or $(TARGET),test-quick) PYTHON="$$python" VENV=".pythons/$$version" PREFIX="$$prefix" </dev/null || exit 1; done
 
 test-gpu: $(VENV)/.test  ## Runs the device tests on a GPU; requires one, and PyTorch with CUDA (`pip install '.[torch]'`)
 	GRADTAPE_TEST_DEVICE=gpu $(RUN) -m pytest -n auto --maxprocesses 12 --dist worksteal -q tests/devices
@@ -167,12 +163,12 @@ clean:  ## Removes everything that the other targets created
 	find benchmarks docs examples src tests tools -name __pycache__ -prune -exec rm -r {} +
 	rm -rf __pycache__
 
-$(RUN):
+$(VENV)/pyvenv.cfg:
 	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
-	@echo "setting up $(VENV) with $$($(PYTHON) --version)"
-	$(PYTHON) -m venv $(VENV)
+	@echo "setting up $(VENV) with $$($(PREFIX) $(PYTHON) --version)"
+	$(PREFIX) $(PYTHON) -m venv $(VENV)
 
-$(VENV)/.%: pyproject.toml | $(RUN)
+$(VENV)/.%: pyproject.toml | $(VENV)/pyvenv.cfg
 	@echo "installing gradtape and the dependency group '$*'"
 	@$(PIP) --quiet 'pip>=25.1'  # which knows dependency groups
 	@set -o pipefail; $(PIP) --progress-bar off --editable . --group $* | sed -u -n -E '/^ *Downloading|^Successfully/p'

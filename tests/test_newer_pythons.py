@@ -166,7 +166,21 @@ def f(x, tables):
 
 def test_comprehensions_over_an_argument_are_loops():
     """The first look decides from the bytecode, which has changed with almost every Python."""
+
+    def after_an_assignment(x, empty=()):
+        total = empty
+        for y in x:
+            total = (*total, y)
+        return total
+
+    def of_a_constant(x):
+        total = x
+        for y in ((), (1, 2)):
+            total = total + y
+        return total
+
     loops = [lambda x: [y for y in x], lambda x: {y: 1 for y in x}, lambda n, x: (n, [y + n for y in x])]
     loops += [lambda n: [i for i in tf.range(n)], lambda x: {(lambda: y)() for y in x}]
-    others = [lambda x: [y for y in (1, 2)], lambda x: [0 for _ in range(3)] + x, lambda x: x + 5]
+    loops.append(after_an_assignment)
+    others = [of_a_constant, lambda x: [y for y in (1, 2)], lambda x: [0 for _ in range(3)] + x, lambda x: x + 5]
     assert [has_conditions(f) for f in loops + others] == [True] * len(loops) + [False] * len(others)

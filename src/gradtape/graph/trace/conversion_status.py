@@ -93,10 +93,10 @@ def _has_conditions(code: types.CodeType) -> bool:
         if "JUMP" in name and "_IF_" in name and not name.endswith("NONE") and before not in _EXCEPTIONS:
             return True
         ranges = ranges or (name in ("LOAD_ATTR", "LOAD_METHOD") and step.argval == "range")
-        if name == "GET_ITER" and (ranges or (before.startswith("LOAD_FAST") and loaded in arguments)):
+        if name == "GET_ITER" and (ranges or ("LOAD_FAST" in before and loaded in arguments)):
             return True
         before, loaded = name, step.argval
-        if isinstance(loaded, tuple):  # of an instruction that loads several
+        if "LOAD_FAST" in name and isinstance(loaded, tuple):  # LOAD_FAST_LOAD_FAST, STORE_FAST_LOAD_FAST
             loaded = loaded[-1]
     return any(isinstance(inner, types.CodeType) and _has_conditions(inner) for inner in code.co_consts)
 
