@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import gradtape as tf
-from gradtape.core.signatures import annotations_of, signature_of
+from gradtape.engine.run.signatures import annotations_of, signature_of
 from gradtape.graph.trace.conversion_status import has_conditions
 
 

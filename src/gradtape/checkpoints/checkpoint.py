@@ -9,11 +9,11 @@ from typing import Any
 
 from ..core import dtypes, errors
 from ..core.owners import Owner
-from ..core.signatures import signature_of
 from ..core.tensor import Tensor, wrap
 from ..core.tracebacks import bounded
 from ..engine.run import dispatch
 from ..engine.run.convert import to_array, to_tensor
+from ..engine.run.signatures import signature_of
 from ..state.variable import Variable
 from . import shared, state
 from .object_graph import children, describe_objects, is_trackable, variable_of

@@ -17,8 +17,8 @@ from ...checkpoints.files import open_checkpoint
 from ...checkpoints.manager import CheckpointManager
 from ...checkpoints.state import CheckpointState
 from ...core import errors, log_ignored
-from ...core.signatures import signature_of
 from ...core.type_hints import PathLike
+from ...engine.run.signatures import signature_of
 from ...state.archive import ArchiveReader
 from ...state.moving_average import ExponentialMovingAverage
 

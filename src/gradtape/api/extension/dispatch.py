@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from ...core.extension_points import operator_fallback
 from ...core.operators import ARITHMETIC
 from ...core.scopes import name_scope
-from ...core.signatures import signature_of
 from ...core.tensor import Tensor
+from ...engine.run.signatures import signature_of
 from ..catalogue.elementwise import ASSERTING, elementwise_functions
 from ..catalogue.fronts import Check, Publication, Target, publications, triggers_dispatch
 from ..namespace import resolve

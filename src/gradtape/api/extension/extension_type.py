@@ -10,9 +10,9 @@ from typing import Any
 from ...core import nest
 from ...core.composites import CompositeTensor
 from ...core.shapes import TensorShape
-from ...core.signatures import annotations_of
 from ...core.tensor import Tensor
 from ...engine.run.namespace import ops
+from ...engine.run.signatures import annotations_of
 from ...state.specs import TypeSpec, spec_of
 from ...state.type_spec import BatchableTypeSpec, TypeSpecBatchEncoder, decoded, encoded, encoded_specs
 from ..math.reductions import reduce_all

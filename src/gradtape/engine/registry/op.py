@@ -308,7 +308,7 @@ def named_parameters(f: Callable[..., Any]) -> dict[str, bool]:
     function = getattr(f, "__func__", f)
     code = getattr(function, "__code__", None)
     if code is None:  # a callable object
-        from ...core.signatures import signature_of  # deferred: `inspect` takes as long as much of this package
+        from ..run.signatures import signature_of  # deferred: `inspect` takes as long as much of this package
 
         found = signature_of(f).parameters.values()
         return {p.name: p.default is p.empty for p in found if p.kind is p.KEYWORD_ONLY}

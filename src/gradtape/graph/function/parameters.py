@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...core import nest
-from ...core.signatures import signature_of
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
+from ...engine.run.signatures import signature_of
 from ...state.specs import TensorSpec, TypeSpec
 from ...state.variable import Variable
 

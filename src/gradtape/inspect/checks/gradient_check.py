@@ -16,13 +16,13 @@ import numpy as np
 
 from ...core import dtypes, errors, nest
 from ...core.dtypes import DType
-from ...core.signatures import signature_of
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import materialize
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
+from ...engine.run.signatures import signature_of
 from ...engine.tape.forward import JvpAccumulator
 from ...engine.tape.tape import Tape
 from ...engine.tape.validation import as_cotangent, native

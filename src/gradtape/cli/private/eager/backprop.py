@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gradtape
-from gradtape.core.signatures import signature_of
+from gradtape.engine.run.signatures import signature_of
 
 GradientTape = gradtape.GradientTape
 

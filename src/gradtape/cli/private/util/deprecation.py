@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gradtape.core.signatures import signature_of
+from gradtape.engine.run.signatures import signature_of
 
 from .tf_decorator import make_decorator
 

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gradtape.core.signatures import signature_of
+from gradtape.engine.run.signatures import signature_of
 from gradtape.graph.function.function import Function
 
 
