@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from forked_programs import ForkingProcess
 
+from gradtape.core.extras import is_installed
+
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 TOOL = ROOT / "tools" / "write_notebooks.py"
@@ -22,6 +24,8 @@ _SPEC.loader.exec_module(tool)
 def process():
     """A process that has imported what the notebooks import, and forks for each of them."""
     pytest.importorskip("IPython", reason="needs IPython")
+    if not is_installed("keras"):
+        pytest.skip("Keras is not installed")
     program = f"import sys; sys.path.append({str(Path(__file__).parent)!r}); import forked_programs as f"
     imports = "import gradtape, IPython.core.interactiveshell; gradtape.keras"
     process = ForkingProcess([sys.executable, "-c", f"{program}; {imports}; f.serve()"], os.environ)

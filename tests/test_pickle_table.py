@@ -25,6 +25,7 @@ from pickle_cases import (
 )  # fmt: skip
 
 import gradtape as tf
+from gradtape.core.extras import is_installed
 
 SHALLOW = {"copy": copy.copy}
 DEEP = {"deepcopy": copy.deepcopy}
@@ -34,7 +35,7 @@ if find_spec("cloudpickle"):
     import cloudpickle
 
     PICKLED["cloudpickle"] = lambda x: pickle.loads(cloudpickle.dumps(x))
-if find_spec("dill"):
+if find_spec("dill") and sys.version_info < (3, 15):  # dill 0.4 reads `co_lnotab`, which code objects lack from 3.15 on
     import dill
 
     PICKLED["dill"] = lambda x: dill.loads(dill.dumps(x))
@@ -56,6 +57,8 @@ def test_every_public_class_is_in_the_table():
 @pytest.mark.parametrize("name", names)
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 def test_copies(name):
+    if name.startswith("nn.RNNCell") and not is_installed("keras"):
+        pytest.skip("Keras is not installed")
     kind = CLASSES[name]
     if not kind.__module__.startswith("tensorflow.core") and not kind.__module__.startswith("tensorflow.compiler"):
         assert pickle.loads(pickle.dumps(kind)) is kind  # `import gradtape` has no modules of messages
