@@ -35,6 +35,8 @@ collect_ignore = ["src/gradtape/keras.py", "src/_gradtape_keras.py", "src/gradta
 if not HAS_TORCH:
     names = ("device", "device_kernels", "fusion", "namespace", "random")
     collect_ignore += [f"src/gradtape/backends/torch/{name}.py" for name in names]
+if TESTS / "keras" in MISSING:
+    collect_ignore += ["src/keras_gradtape"]
 
 
 @pytest.fixture(scope="session", autouse=True)
