@@ -75,6 +75,7 @@ def test_noise_of_glimpses_is_in_the_range_of_the_image():
 
 
 def test_files_and_images(tmp_path):
+    pytest.importorskip("PIL")
     image = tf.constant([[[1], [2]]], tf.uint8)
     path = str(tmp_path / "image.png")
     tf.raw_ops.WriteFile(filename=path, contents=tf.raw_ops.EncodePng(image=image))

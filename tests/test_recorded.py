@@ -23,6 +23,8 @@ SUBJECTS = sorted(path.stem for path in FOLDER.glob("*.json"))
 
 @pytest.mark.parametrize("subject", SUBJECTS)
 def test_same_as_tensorflow(subject):
+    if subject == "uncommon_names":  # images among them
+        pytest.importorskip("PIL")
     answers = json.loads((FOLDER / f"{subject}.json").read_text())["answers"]
     check_cases(check_case, {name: (source, answers.get(name)) for name, source in recorder.load(subject)})
 

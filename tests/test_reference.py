@@ -10,6 +10,7 @@ import pytest
 
 import gradtape as tf
 from gradtape.api.names import NAMES
+from gradtape.core.extras import is_installed
 
 ROOT = Path(__file__).parent.parent
 
@@ -56,6 +57,7 @@ def test_only_examples_are_put_into_fences():
     assert "\n\nMore > less.\n\n" in found
 
 
+@pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 def test_an_entry_says_what_supports_a_function():
     support = tool("support")
     facts = support.facts_of("math.sin", ["sin"])
