@@ -13,7 +13,7 @@ JOBS ?= 2
 # keep compiled files. `make clean` removes them.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help first-hour demo example test test-quick test-changed test-several test-gpu test-torch test-pythons test-keras-next fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem stress frozen release clean
+.PHONY: help first-hour demo example test test-quick test-changed test-several test-gpu test-torch test-pythons test-keras-next test-next test-oldest fuzz lint types docs gallery bench bench-peers keras-suite keras-slice ecosystem stress frozen release clean
 
 help:  ## Shows this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
@@ -72,26 +72,73 @@ test-torch: .torch/.installed  ## Runs the tests of ops and kernels with PyTorch
 	OMP_WAIT_POLICY=passive .torch/bin/python -m pytest -n $(JOBS) -q tests/test_torch_kernels.py tests/test_size_tiers.py \
 		tests/test_joint_rules.py tests/test_nn.py tests/test_reductions.py tests/test_sorting.py tests/devices
 
+# Creates the virtual environment $(1) with the Python $(2).
+define environment
+	@test -n "$(2)" || { echo "no Python for $(1) was found: gradtape needs 3.11 or newer, .oldest exactly 3.11"; exit 1; }
+	@echo "installing gradtape with $$($(2) --version) into $(1)"
+	$(2) -m venv $(1)
+	$(call install,$(1)) --upgrade 'pip>=25.1'
+endef
+
+install = $(1)/bin/python -m pip install --quiet --disable-pip-version-check
+
+# Installs a development build of Keras with the arguments $(2) of pip. It has another name, but the folder of `keras`.
+define replace-keras
+	$(1)/bin/python -m pip uninstall --quiet --disable-pip-version-check --yes keras keras-nightly
+	$(call install,$(1)) $(2)
+endef
+
+# Runs the quick tests and the tests of Keras and PyTorch in the environment $(1), and prints its versions and what failed.
+define test-versions
+	@rm -f $(1)/results.xml; status=0; \
+	$(1)/bin/python -m pytest -n $(JOBS) --dist worksteal -q -m "not several" --junitxml=$(1)/results.xml \
+		$(filter-out tests/keras/%,$(QUICK)) tests/keras tests/test_legacy_keras.py tests/test_torch_kernels.py || status=$$?; \
+	$(1)/bin/python tools/dependencies.py report $(1)/results.xml && exit $$status
+endef
+
 .torch/.installed: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
-	@echo "installing gradtape and PyTorch into .torch"
-	$(PYTHON) -m venv .torch
-	.torch/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	.torch/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test-torch
+	$(call environment,.torch,$(PYTHON))
+	$(call install,.torch) --editable . --group test-torch
 	@touch $@
 
 test-keras-next: .keras-next/.installed  ## Runs the Keras tests with a development version of Keras, in a separate virtual environment
 	.keras-next/bin/python -m pytest -n $(JOBS) --dist worksteal -q tests/keras
 
-# Both versions of Keras have the same folder.
 .keras-next/.installed: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
-	@echo "installing gradtape and a development version of Keras into .keras-next"
-	$(PYTHON) -m venv .keras-next
-	.keras-next/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	.keras-next/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test
-	.keras-next/bin/python -m pip uninstall --quiet --yes keras
-	.keras-next/bin/python -m pip install --quiet --disable-pip-version-check --group keras-next
+	$(call environment,.keras-next,$(PYTHON))
+	$(call install,.keras-next) --editable . --group test
+	$(call replace-keras,.keras-next,--group keras-next)
+	@touch $@
+
+# The newest NumPy, SciPy and JAX need a newer Python than 3.11. h5py has no wheel for 3.15 yet.
+NEXT_PYTHON = $(shell for p in python3.14 python3.13 python3.12 \
+	$$(ls -d $(HOME)/.pyenv/versions/3.1[2-4].*/bin/python3 2>/dev/null | sort -rV) $(PYTHON); do \
+	command -v $$p >/dev/null && $$p -c 'pass' 2>/dev/null && echo $$p && break; done)
+OLDEST_PYTHON = $(shell for p in python3.11 $(HOME)/.pyenv/versions/3.11.*/bin/python3 $(PYTHON); do \
+	command -v $$p >/dev/null && $$p -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+# PyTorch is the newest (or oldest) build for the CPU that pip finds. For Linux, the package index has only builds with
+# several GB of CUDA libraries: there, PyTorch is left out unless pip is told where builds for the CPU are, or TORCH=torch
+# asks for the index's.
+test-next: .next/.installed  ## Runs the quick and the Keras tests with the newest pre-releases of all dependencies; TORCH= names a PyTorch
+	.next/bin/python tools/dependencies.py newest $(if $(TORCH),--torch '$(TORCH)') > .next/requirements.txt
+	$(call replace-keras,.next,--pre --upgrade --only-binary :all: --requirement .next/requirements.txt)
+	$(call test-versions,.next)
+
+.next/.installed: pyproject.toml
+	$(call environment,.next,$(NEXT_PYTHON))
+	$(call install,.next) --editable . --group test
+	$(call install,.next) --no-deps tf-keras==2.21.0
+	@touch $@
+
+test-oldest: .oldest/.installed  ## Runs the same with the oldest versions that pyproject.toml allows, on Python 3.11
+	.oldest/bin/python tools/dependencies.py oldest $(if $(TORCH),--torch '$(TORCH)') > .oldest/requirements.txt
+	$(call install,.oldest) --editable . --group test --requirement .oldest/requirements.txt
+	$(call test-versions,.oldest)
+
+.oldest/.installed:
+	$(call environment,.oldest,$(OLDEST_PYTHON))
+	$(call install,.oldest) --no-deps tf-keras==2.21.0
 	@touch $@
 
 keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, and compares with JAX's numbers
@@ -104,20 +151,17 @@ ecosystem: .ecosystem/.installed  ## Runs third-party libraries on gradtape, in 
 	.ecosystem/bin/python tools/ecosystem/run.py $(PROGRAMS)
 
 .ecosystem/.installed: tools/ecosystem/requirements.txt tools/ecosystem/dependencies.txt
-	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
-	$(PYTHON) -m venv .ecosystem
-	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[xla,keras]' \
-		--requirement tools/ecosystem/dependencies.txt
-	.ecosystem/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement tools/ecosystem/requirements.txt
+	$(call environment,.ecosystem,$(PYTHON))
+	$(call install,.ecosystem) --editable '.[xla,keras]' --requirement tools/ecosystem/dependencies.txt
+	$(call install,.ecosystem) --no-deps --requirement tools/ecosystem/requirements.txt
 	@touch $@
 
 frozen: .frozen/.installed  ## Freezes programs with PyInstaller, in a separate virtual environment, and checks what they print
 	.frozen/bin/python tools/frozen/run.py $(PROGRAMS)
 
 .frozen/.installed: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "gradtape needs Python 3.11 or newer; none was found"; exit 1; }
-	$(PYTHON) -m venv .frozen
-	.frozen/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[xla,keras]' 'pyinstaller>=6.10'
+	$(call environment,.frozen,$(PYTHON))
+	$(call install,.frozen) --editable '.[xla,keras]' 'pyinstaller>=6.10'
 	@touch $@
 
 lint: $(VENV)/.lint  ## Checks style and types
@@ -159,7 +203,7 @@ release: $(VENV)/.release  ## Builds the wheel and the source archive into dist/
 	$(RUN) tools/release.py $(if $(URL),--url $(URL))
 
 clean:  ## Removes everything that the other targets created
-	rm -rf $(VENV) .ecosystem .frozen .keras-next .pythons .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .ecosystem .frozen .keras-next .next .oldest .pythons .torch dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find benchmarks docs examples src tests tools -name __pycache__ -prune -exec rm -r {} +
 	rm -rf __pycache__
 

@@ -45,6 +45,9 @@ def test_snippets_run(page, monkeypatch):
     gc.collect()
 
 
+POLICY = re.compile(r"^\| `([\w-]+)` \| `([>=\d.]+)` \| (.*) \|$", re.MULTILINE)
+
+
 def test_links_lead_somewhere():
     for page in PAGES:
         prose = BLOCK.sub("", page.read_text())
@@ -94,6 +97,27 @@ def tool(name):
 
 def test_anchors_lead_somewhere():
     assert not list(tool("check_links").broken_in_pages())
+
+
+def test_the_policy_states_every_range_and_a_command_that_tests_it():
+    page, dependencies = (ROOT / "docs" / "policy.md").read_text(), tool("dependencies")
+    rows = {name: (allowed, re.findall(r"`make ([\w-]+)", tests)) for name, allowed, tests in POLICY.findall(page)}
+    ranges = {name: f">={lowest}" for name, lowest in dependencies.dependencies().items()}
+    ranges |= {"Python": dependencies.PYPROJECT["project"]["requires-python"], "tf-keras": "==2.21.0"}
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([\w-]+):", makefile, re.MULTILINE))
+    assert {name: allowed for name, (allowed, _) in rows.items()} == ranges
+    assert all(commands and set(commands) <= targets for _, commands in rows.values())
+    assert set(re.findall(r"tf-keras==[\d.]+", makefile)) == {"tf-keras" + ranges["tf-keras"]}
+
+
+def test_a_dependency_has_one_lower_end():
+    lower_ends = tool("dependencies").lower_ends
+    assert lower_ends(["numpy>=2.0", "gradtape[xla]", "numpy>=2.0"]) == {"numpy": "2.0"}
+    with pytest.raises(ValueError, match="'six' has no lower end"):
+        lower_ends(["six"])
+    with pytest.raises(ValueError, match=r"numpy has two lower ends, 2.0 and 2.1"):
+        lower_ends(["numpy>=2.0", "numpy>=2.1"])
 
 
 def test_broken_links_are_found(tmp_path, monkeypatch):

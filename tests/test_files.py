@@ -250,7 +250,7 @@ def test_summaries_of_tensors_are_tensorflows(tmp_path):
 
 def test_without_tensorboardx_the_error_says_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "tensorboardX", None)
-    with pytest.raises(ImportError, match=r"pip install 'tensorboardX>=2.6.2'"):
+    with pytest.raises(ImportError, match=r"pip install 'tensorboardX>=2.6.2.2'"):
         tf.summary.create_file_writer(str(tmp_path))
 
 

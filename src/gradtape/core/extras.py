@@ -11,15 +11,15 @@ from importlib.util import find_spec
 # As in `project.optional-dependencies` of pyproject.toml.
 EXTRAS = {
     "jpeg": ("pillow>=10",),
-    "summary": ("tensorboardX>=2.6.2",),
-    "protobuf": ("protobuf>=4.21",),
+    "summary": ("tensorboardX>=2.6.2.2",),
+    "protobuf": ("protobuf>=4.21.1",),
     "xla": ("jax>=0.8",),
     "torch": ("torch>=2.6", "array-api-compat>=1.11"),
-    "keras": ("keras>=3.15", "pillow>=10", "tensorboardX>=2.6.2"),
-    "legacy-keras": ("keras>=3.15", "h5py", "protobuf>=4.21", "requests", "six", "wrapt"),
+    "keras": ("keras>=3.15", "pillow>=10", "tensorboardX>=2.6.2.2"),
+    "legacy-keras": ("keras>=3.15", "h5py>=3.11", "protobuf>=4.21.1", "requests>=2.28", "six>=1.16", "wrapt>=1.15"),
     "examples": (
         "matplotlib>=3.9", "fastapi>=0.115", "uvicorn>=0.30", "prometheus-client>=0.20", "keras>=3.15", "pillow>=10",
-        "tensorboardX>=2.6.2",
+        "tensorboardX>=2.6.2.2",
     ),
 }  # fmt: skip
 

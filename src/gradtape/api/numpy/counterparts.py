@@ -408,7 +408,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "apply_along_axis": _apply_along_axis, "piecewise": _piecewise, "bincount": _bincount,
     "ediff1d": _ediff1d, "clip": _clip, "astype": _astype, "copy": _copy,
     "ravel": lambda a, order="C": _raveled(a, order), "repeat": _repeat, "i0": _OTHER["i0"],
-    **{name: _moved(name, getattr(np, name)) for name in _MOVING},
+    **{name: _moved(name, getattr(np, name)) for name in _MOVING if hasattr(np, name)},  # unstack: since NumPy 2.1
     "extract": lambda condition, arr: _moved("extract", lambda a: np.extract(_values([condition])[0], a))(arr),
     **{name: _like(name) for name in ("empty_like", "ones_like", "zeros_like")},
 }  # fmt: skip
