@@ -37,21 +37,33 @@ _address_of = ctypes.pythonapi.PyCapsule_GetPointer
 _address_of.argtypes, _address_of.restype = [ctypes.py_object, ctypes.c_char_p], ctypes.c_void_p
 _Capsule = type(np.empty(0).__dlpack__())
 
+# NumPy 2.0 exports capsules without a version, and knows no other option than `stream`.
+_IS_VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
 
 def exported(array: np.ndarray[Any, Any], **options: Any) -> Any:
     """Exports the array as a capsule; `options` are those of `__dlpack__`."""
     array = np.asarray(array)
     code = _NARROW.get(array.dtype)
-    is_versioned = (options.get("max_version") or (0,))[0] >= 1 and code is None
+    is_versioned = _IS_VERSIONED and (options.get("max_version") or (0,))[0] >= 1 and code is None
     if not _can_share(array, allows_gaps=is_versioned and "stream" not in options):
         if options.get("copy") is False:
             raise BufferError("other libraries cannot share this tensor's memory: allow a copy, with copy=None")
         array = array.copy()
     if code is None:
-        return array.__dlpack__(**options)
-    capsule = array.view(f"u{array.itemsize}").__dlpack__(**{**options, "max_version": None})
+        return _capsule(array, options)
+    capsule = _capsule(array.view(f"u{array.itemsize}"), {**options, "max_version": None})
     _kind_in(capsule).value = code
     return capsule
+
+
+def _capsule(array: np.ndarray[Any, Any], options: dict[str, Any]) -> Any:
+    """Returns NumPy's capsule of an array."""
+    if _IS_VERSIONED:
+        return array.__dlpack__(**options)
+    if options.get("dl_device") not in (None, (CPU, 0)):
+        raise BufferError("unsupported device requested")
+    return (array.copy() if options.get("copy") else array).__dlpack__(stream=options.get("stream"))
 
 
 def _can_share(array: np.ndarray[Any, Any], allows_gaps: bool) -> bool:

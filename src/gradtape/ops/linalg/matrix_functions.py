@@ -85,8 +85,11 @@ def _sqrtm(xp, x):
 def _principal_root(x):
     from scipy.linalg import sqrtm
 
-    with np.errstate(all="ignore"):
-        y = sqrtm(x)
+    try:
+        with np.errstate(all="ignore"):
+            y = sqrtm(x)
+    except ValueError:  # SciPy before 1.16 refuses inf and nan
+        return np.full_like(x, np.nan)
     if x.dtype.kind == "c" or y.dtype.kind != "c":
         return y.astype(x.dtype)
     real = np.abs(y.imag).max() <= 1e3 * np.finfo(x.dtype).eps * np.abs(y).max()
@@ -122,7 +125,8 @@ def _principal_logarithm(x):
     identity, root, roots = np.eye(len(x)), triangle, 0
     with np.errstate(all="ignore"):
         while np.abs(root - identity).sum(axis=0).max() > _NEAR_IDENTITY and roots < _MOST_ROOTS:
-            root, roots = np.triu(sqrtm(root)), roots + 1
+            # SciPy before 1.15 returns complex256, of whose roots it computes half the digits.
+            root, roots = np.triu(sqrtm(root)).astype(np.complex128), roots + 1
         # log(I + R) is the integral of R / (I + tR) from 0 to 1.
         rest = root - identity
         places, weights = (_NODES + 1) / 2, _WEIGHTS / 2
