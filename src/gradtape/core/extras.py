@@ -12,11 +12,11 @@ from importlib.util import find_spec
 EXTRAS = {
     "jpeg": ("pillow>=10",),
     "summary": ("tensorboardX>=2.6.2.2",),
-    "protobuf": ("protobuf>=4.21.1",),
+    "protobuf": ("protobuf>=6.31.1",),
     "xla": ("jax>=0.8",),
     "torch": ("torch>=2.6", "array-api-compat>=1.11"),
     "keras": ("keras>=3.15", "pillow>=10", "tensorboardX>=2.6.2.2"),
-    "legacy-keras": ("keras>=3.15", "h5py>=3.11", "protobuf>=4.21.1", "requests>=2.28", "six>=1.16", "wrapt>=1.15"),
+    "legacy-keras": ("keras>=3.15", "h5py>=3.11", "protobuf>=6.31.1", "requests>=2.28", "six>=1.16", "wrapt>=1.15"),
     "examples": (
         "matplotlib>=3.9", "fastapi>=0.115", "uvicorn>=0.30", "prometheus-client>=0.20", "keras>=3.15", "pillow>=10",
         "tensorboardX>=2.6.2.2",
