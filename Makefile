@@ -141,11 +141,14 @@ test-oldest: .oldest/.installed  ## Runs the same with the oldest versions that 
 	$(call install,.oldest) --no-deps tf-keras==2.21.0
 	@touch $@
 
-keras-suite: $(VENV)/.keras-suite  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, and compares with JAX's numbers
-	$(RUN) tools/keras_suite.py $(FOLDER)
+# The wheels of development versions of Keras have no tests: those of CHECKOUT= are run on the version in .keras-next.
+NEXT := $(if $(CHECKOUT),.keras-next/bin/python tools/keras_suite.py --checkout $(CHECKOUT))
 
-keras-slice: $(VENV)/.test  ## Runs a fast subset of Keras' own tests, without TensorFlow and PyTorch
-	$(RUN) tools/keras_suite.py --slice --jobs $(JOBS)
+keras-suite: $(if $(NEXT),.keras-next/.installed,$(VENV)/.keras-suite)  ## Runs Keras' own tests on gradtape, all or those of FOLDER=, and compares with JAX's numbers; CHECKOUT= of Keras tests its development version
+	$(or $(NEXT),$(RUN) tools/keras_suite.py) $(FOLDER)
+
+keras-slice: $(if $(NEXT),.keras-next/.installed,$(VENV)/.test)  ## Runs a fast subset of Keras' own tests, without TensorFlow and PyTorch; CHECKOUT= as above
+	$(or $(NEXT),$(RUN) tools/keras_suite.py) --slice --jobs $(JOBS)
 
 ecosystem: .ecosystem/.installed  ## Runs third-party libraries on gradtape, in a separate virtual environment, and compares with TensorFlow's numbers
 	.ecosystem/bin/python tools/ecosystem/run.py $(PROGRAMS)
