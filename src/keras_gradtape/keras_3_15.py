@@ -12,6 +12,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from importlib.machinery import ModuleSpec
 from typing import Any
 
@@ -41,18 +42,23 @@ _BESIDE = {
 }
 
 
-def take_place(config: Any, adaptations: dict[str, Adapt]) -> Callable[[str], ModuleSpec | None]:
-    """Returns what finds the substituted modules. Keras sees the backend as `numpy` until all of them are imported."""
+def take_place(
+    config: Any, adaptations: dict[str, Adapt], within: Callable[[], AbstractContextManager[None]]
+) -> Callable[[str], ModuleSpec | None]:
+    """Returns what finds the substituted modules, which are loaded `within` a context.
+
+    Keras sees the backend as `numpy` until all of them are imported.
+    """
     config._BACKEND = "numpy"
     adaptations.update(_ADAPTATIONS)
-    return _Substitutes(config).find
+    return _Substitutes(config, within).find
 
 
 class _Substitutes(importlib.abc.Loader):
     """Finds and loads the modules of `keras_gradtape` in the places of those of Keras."""
 
-    def __init__(self, config: Any) -> None:
-        self._config = config
+    def __init__(self, config: Any, within: Callable[[], AbstractContextManager[None]]) -> None:
+        self._config, self._within = config, within
         self._waiting = set(_BACKEND)
 
     def find(self, name: str) -> ModuleSpec | None:
@@ -68,9 +74,7 @@ class _Substitutes(importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Fills a module with gradtape's names; the last one gives the backend its name."""
-        from .loader import reporting
-
-        with reporting():
+        with self._within():
             exec({**_BACKEND, **_BESIDE}[module.__name__], vars(module))
         self._waiting.discard(module.__name__)
         if not self._waiting:

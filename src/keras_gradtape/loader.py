@@ -59,10 +59,10 @@ class Finder(importlib.abc.MetaPathFinder):
         if name == _CONFIG:
             return _followed(name, path, then=self._configured, within=_environment)
         if name in _INTERFACE and self._adaptations:
-            return _followed(name, path, within=reporting)
+            return _followed(name, path, within=_reporting)
         spec = self._substitute(name) if self._substitute else None
         if spec is None and name in self._adaptations:
-            spec = _followed(name, path, then=reporting()(self._adaptations[name]))
+            spec = _followed(name, path, then=_reporting()(self._adaptations[name]))
         return spec
 
     def _configured(self, config: Any) -> None:
@@ -89,7 +89,7 @@ class Finder(importlib.abc.MetaPathFinder):
         else:
             from . import keras_3_15
 
-            self._substitute = keras_3_15.take_place(config, self._adaptations)
+            self._substitute = keras_3_15.take_place(config, self._adaptations, _reporting)
         for name in self._adaptations.keys() & sys.modules.keys():  # modules that the configuration itself imported
             self._adaptations[name](sys.modules[name])
 
@@ -154,7 +154,7 @@ class BackendError(RuntimeError):
 
 
 @contextlib.contextmanager
-def reporting() -> Iterator[None]:
+def _reporting() -> Iterator[None]:
     """Context manager: turns errors of an import into one that reaches the user."""
     try:
         yield
