@@ -225,3 +225,9 @@ def test_activations_at_the_ends_of_the_range(name, dtype):
     low = -1 if name == "celu" else 0
     np.testing.assert_allclose(y, [low, at_0, 400, largest], rtol=1e-3)
     np.testing.assert_allclose(tape.gradient(y, x), [0, slope_at_0, 1, 1], rtol=1e-3, atol=1e-6)
+
+
+def test_glu_checks_its_axis():
+    for axis in (2, -3):
+        with pytest.raises(ValueError, match="out of bounds"):
+            ops.glu(np.ones((2, 4)), axis=axis)

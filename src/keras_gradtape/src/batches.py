@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from keras.src import tree
 from keras.src.trainers.data_adapters import array_slicing
 from keras.src.trainers.data_adapters.array_data_adapter import ArrayDataAdapter
+from keras.src.trainers.data_adapters.data_adapter_utils import is_torch_tensor
+from keras.src.trainers.data_adapters.generator_data_adapter import GeneratorDataAdapter
+from keras.src.trainers.data_adapters.py_dataset_adapter import PyDatasetAdapter
 from keras.src.trainers.epoch_iterator import EpochIterator
 
 import gradtape as tf
@@ -49,7 +53,11 @@ class Batches(EpochIterator):
             # Keras starts a pass at the end of an epoch, before it knows whether another follows, and drops it if one
             # does. A dataset counts started passes, a generator those from which an element was read.
             return dataset
-        return self._of_arrays(data) if isinstance(data, ArrayDataAdapter) else super()._get_iterator()
+        if isinstance(data, ArrayDataAdapter):
+            return self._of_arrays(data)
+        if isinstance(data, GeneratorDataAdapter):
+            return _in_numpy(data.generator())
+        return _in_numpy(data._get_iterator()) if isinstance(data, PyDatasetAdapter) else super()._get_iterator()
 
     def _of_arrays(self, data: ArrayDataAdapter) -> Iterator[Any]:
         """Yields the batches of arrays; large ones go to a GPU ahead of their step, unless devices share them."""
@@ -77,6 +85,18 @@ class Batches(EpochIterator):
         # left alone.
         if self._current_iterator is not None and isinstance(self.data_adapter, ArrayDataAdapter):
             self._current_iterator.close()
+
+
+def _in_numpy(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yields batches of a generator with tensors as arrays. Sparse ones stay sparse; Keras 3.16 makes them dense."""
+    for batch in batches:
+        yield tree.map_structure(_array, batch, none_is_leaf=False)
+
+
+def _array(x: Any) -> Any:
+    if isinstance(x, np.ndarray) or not hasattr(x, "__array__"):
+        return x
+    return np.asarray(x.cpu() if is_torch_tensor(x) else x)
 
 
 def _orders(count: int, size: int, shuffle: bool | str, seed: int | None) -> Iterator[slice | np.ndarray]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from keras.src.backend.common.backend_utils import canonicalize_axis
+
 from gradtape import Tensor
 from gradtape.engine.run.namespace import ops
 
@@ -112,7 +114,7 @@ def celu(x, alpha=1.0):
 
 def glu(x, axis=-1):
     x = convert_to_tensor(x)
-    axis = axis % len(x.dims)
+    axis = canonicalize_axis(axis, len(x.dims))
     if x.dims[axis] % 2:
         raise ValueError(f"axis size must be divisible by 2. Received: x.shape={x.dims} with axis={axis}")
     half = x.dims[axis] // 2
