@@ -81,3 +81,29 @@ def test_sparse_batches_train_as_dense_ones(eagerly):
     dense = trained([tf.sparse.from_dense(half) for half in halves])
     np.testing.assert_allclose(sparse, dense, rtol=1e-6)
     assert not np.allclose(sparse, 1.0)
+
+
+@pytest.mark.parametrize("eagerly", [True, False])
+def test_generators_and_sequences_leave_batches_sparse(eagerly):
+    y, kinds = np.zeros((2, 1), "float32"), []
+
+    class Sequence(keras.utils.PyDataset):
+        def __len__(self):
+            return 1
+
+        def __getitem__(self, index):
+            return tf.sparse.from_dense(DENSE), y
+
+    class Model(keras.Model):
+        def build(self, shape):
+            self.kernel = self.add_weight(shape=(3, 1))
+
+        def call(self, x):
+            kinds.append(type(x))
+            return keras.ops.matmul(x, self.kernel)
+
+    for batches in ((batch for batch in [(tf.sparse.from_dense(DENSE), y)] * 3), Sequence()):
+        model = Model()
+        model.compile("sgd", "mse", run_eagerly=eagerly)
+        model.fit(batches, steps_per_epoch=1, shuffle=False, verbose=0)
+        assert set(kinds) == {tf.SparseTensor}
