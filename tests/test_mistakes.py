@@ -31,6 +31,7 @@ DIFFERENT = {
 }
 EXPECTED = {name: DIFFERENT.get(name, theirs["error"]) for name, theirs in RECORDED.items()}
 
+PRINTS_AS_RECORDED = sys.version_info < (3, 13)  # later Pythons print all lines of a statement; TensorFlow ran on 3.11
 pytestmark = pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")
 
 
@@ -61,7 +62,8 @@ def test_a_traceback_is_as_short_as_tensorflows(name, measured):
     mine, theirs = measured[name], RECORDED[name]
     assert not [file for file in mine["files"] if OURS.search(file)]
     assert mine["all_frames"] <= theirs["all_frames"]
-    assert mine["lines"] <= theirs["lines"] + 3
+    if PRINTS_AS_RECORDED:
+        assert mine["lines"] <= theirs["lines"] + 3
 
 
 # Parts of messages that say what is wrong and what to do.
@@ -90,7 +92,8 @@ def test_python_prints_what_is_measured(measured):
     name = "functions/matmul_inside_an_if"
     printed = gradtape_run(ROOT / "tests" / "mistakes" / f"{name}.py").stderr
     assert len(re.findall('^  File "', printed, re.MULTILINE)) == measured[name]["all_frames"]
-    assert len(printed.rstrip().splitlines()) == measured[name]["lines"]
+    if PRINTS_AS_RECORDED:
+        assert len(printed.rstrip().splitlines()) == measured[name]["lines"]
 
 
 def test_every_program_has_a_record():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.core.extras import is_installed
 from gradtape.inspect.records import event_log, never_raises
 
 PROGRAMS = {}
@@ -333,6 +334,8 @@ def nothing_recorded(make):
 
 
 def keras_model():
+    if not is_installed("keras"):
+        pytest.skip("Keras is not installed")
     tf.keras.utils.set_random_seed(0)
     return tf.keras
 

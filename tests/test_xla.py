@@ -13,6 +13,7 @@ from small_graphs import Builder
 
 import gradtape as tf
 from gradtape import ops
+from gradtape.core.extras import is_installed
 from gradtape.graph.executors.xla import executor
 from gradtape.graph.executors.xla.executor import compile_graph
 from gradtape.graph.executors.xla.interrupts import uninterrupted
@@ -464,7 +465,7 @@ print(float(double(tf.constant(2.0))))
     assert done.stdout == "4.0\n", done.stderr[-2000:]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.skipif(not (hasattr(os, "fork") and is_installed("keras")), reason="needs fork and Keras")
 def test_a_step_that_keras_has_compiled_by_itself_runs_on_numpy_in_a_forked_process():
     code = """
 import os, gradtape as tf, numpy as np

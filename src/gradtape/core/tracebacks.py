@@ -109,6 +109,8 @@ def at_boundary(function: Callable[_P, _R]) -> Callable[_P, _R]:
             hide_frames(error)
             raise
 
+    if getattr(function, "__annotate__", None) is None:  # assigned annotations, which `wraps` lacks from Python 3.14 on
+        call.__annotations__ = getattr(function, "__annotations__", {})
     return call
 
 
