@@ -46,11 +46,20 @@ def fused_kernels() -> dict[str, Callable[..., Any]]:
     """PyTorch's kernels of ops whose NumPy kernels are no formula or one of several steps, by op name."""
     t = torch()
     f = t.nn.functional
-    return {
+    kernels = {
         "elu": f.elu, "erf": t.erf if _erf_of_tiny_numbers_is_exact() else _erf, "erfc": t.erfc,
         "erfinv": t.erfinv, "log_sigmoid": f.logsigmoid, "pow": t.pow, "relu": t.relu, "rsqrt": t.rsqrt,
         "selu": f.selu, "sigmoid": t.sigmoid, "silu": f.silu, "softplus": lambda x: f.softplus(x, threshold=40.0),
     }  # fmt: skip
+    if not _elu_of_tiny_numbers_is_exact():
+        del kernels["elu"], kernels["selu"]  # their formulas have expm1
+    return kernels
+
+
+@cache
+def _elu_of_tiny_numbers_is_exact() -> bool:
+    """Whether PyTorch's elu is not 0 for tiny negative numbers, as that of PyTorch 2.6 is, which is exp(x) - 1."""
+    return bool(torch().nn.functional.elu(torch().full((16,), -1e-12)).max() < 0)
 
 
 @cache
