@@ -46,7 +46,7 @@ class WaitingDict(_Waiting, dict[Any, Any]):
         self._came(key, value)
 
     def setdefault(self, key: Any, default: Any = None) -> Any:
-        """Return the value of a key, setting it to the default if it is missing."""
+        """Returns the value of a key, setting it to the default if it is missing."""
         if key not in self:
             self[key] = default
         return self[key]

@@ -34,7 +34,7 @@ class ObjectNode(NamedTuple):
 
 
 def check_nodes(nodes: list[ObjectNode]) -> list[ObjectNode]:
-    """Return the nodes; raise ValueError if an edge leads to a missing node."""
+    """Returns the nodes; raises ValueError if an edge leads to a missing node."""
     numbers = [number for node in nodes for number in node.children.values()]
     numbers += [number for node in nodes for slot in node.slots for number in (slot.of, slot.node)]
     wrong = [n for n in numbers if type(n) is not int or not 0 <= n < len(nodes)]
@@ -46,7 +46,7 @@ def check_nodes(nodes: list[ObjectNode]) -> list[ObjectNode]:
 
 
 def variable_of(value: Any) -> Variable | None:
-    """Return `value` if it is a variable, or the variable that another class wraps; else None."""
+    """Returns `value` if it is a variable, or the variable that another class wraps; else None."""
     return value.handle if isinstance(value, Variable) else getattr(value, "_gradtape_variable", None)
 
 
@@ -88,7 +88,7 @@ def children(owner: Any) -> dict[str, Any]:
 
 
 def describe_objects(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
-    """Return the object graph below `root`, which is node 0, and the variables by key."""
+    """Returns the object graph below `root`, which is node 0, and the variables by key."""
     numbers, nodes, found, paths = {id(root): 0}, [], {}, []
     waiting: deque[tuple[Any, tuple[str, ...]]] = deque([(root, ())])
     alive = [root]  # objects that `children` creates must stay alive as long as their ids are compared

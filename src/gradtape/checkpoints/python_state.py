@@ -25,7 +25,7 @@ class _StateValue:
         return self
 
     def numpy(self) -> Any:
-        """Return the state, as an array of an object: NumPy's own strings lose trailing zeros."""
+        """Returns the state, as an array of an object: NumPy's own strings lose trailing zeros."""
         state: Any = self._owner.serialize()
         return np.array(state.encode() if isinstance(state, str) else state, object)
 

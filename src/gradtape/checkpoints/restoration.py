@@ -54,7 +54,7 @@ class MatchedObjects:
         self._references |= {number: _reference(value) for number, value in objects.items()}
 
     def get(self, number: int, default: Any = None) -> Any:
-        """Return the object of a node; None if it is no longer alive."""
+        """Returns the object of a node; None if it is no longer alive."""
         return self._references[number]() if number in self._references else default
 
     def __contains__(self, number: int) -> bool:
@@ -64,7 +64,7 @@ class MatchedObjects:
         return len(self._references)
 
     def alive(self) -> dict[int, Any]:
-        """Return the objects that are alive."""
+        """Returns the objects that are alive."""
         found = {number: reference() for number, reference in self._references.items()}
         return {number: value for number, value in found.items() if value is not None}
 
@@ -232,7 +232,7 @@ class CheckpointLoadStatus:
         self._root = root  # alive as long as this status, which may be asked about it
 
     def assert_consumed(self) -> CheckpointLoadStatus:
-        """Raise `AssertionError` unless every value was restored and every variable has one."""
+        """Raises `AssertionError` unless every value was restored and every variable has one."""
         self.assert_existing_objects_matched()
         missing = self._restoration.missing()
         if missing:
@@ -244,7 +244,7 @@ class CheckpointLoadStatus:
         return self
 
     def assert_existing_objects_matched(self) -> CheckpointLoadStatus:
-        """Raise `AssertionError` if a variable has no value in the checkpoint."""
+        """Raises `AssertionError` if a variable has no value in the checkpoint."""
         self._restoration.again()
         unmatched = self._restoration.unmatched()
         if unmatched:
@@ -256,7 +256,7 @@ class CheckpointLoadStatus:
         return self
 
     def assert_nontrivial_match(self) -> CheckpointLoadStatus:
-        """Raise `AssertionError` if nothing but the root matched."""
+        """Raises `AssertionError` if nothing but the root matched."""
         self._restoration.again()
         if len(self._restoration.matched) <= 1 and len(self._restoration.nodes) > 1:
             if not children(self._root):
@@ -286,7 +286,7 @@ class NameBasedSaverStatus:
         self._unmatched = [name for x, name in named if name not in reader.dtypes and x is not counter]
 
     def assert_consumed(self) -> NameBasedSaverStatus:
-        """Raise `AssertionError` if a variable has no value in the checkpoint."""
+        """Raises `AssertionError` if a variable has no value in the checkpoint."""
         if self._unmatched:
             raise AssertionError(
                 f"Some objects had attributes which were not restored: the checkpoint {self._path} has values by name, "

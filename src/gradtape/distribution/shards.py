@@ -46,7 +46,7 @@ class ComponentStorage(Storage):
         super().__init__(array, dtype, str(strategy.extended.worker_devices[replica]))
 
     def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
-        """Return the value for a single-device program, which cannot take a shard."""
+        """Returns the value for a single-device program, which cannot take a shard."""
         self.host()
         if isinstance(self.buffer, Shard):
             self.buffer = None
@@ -110,13 +110,13 @@ class MirroredStorage(Storage):
             copy._storage.take_xla(Shard(array, i, is_row=False))
 
     def shards(self) -> Any:
-        """Return the array on the devices of all replicas if it is the current value, else None."""
+        """Returns the array on the devices of all replicas if it is the current value, else None."""
         storages: list[Any] = [copy._storage for copy in self.copies]
         is_whole = all([getattr(storage.buffer, "of", None) is self.buffer for storage in storages])
         return self.buffer if is_whole else None
 
     def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
-        """Return the value for a single-device program; a value on several devices is copied to the host first."""
+        """Returns the value for a single-device program; a value on several devices is copied to the host first."""
         if len(getattr(getattr(self.buffer, "sharding", None), "device_set", ())) > 1:
             self.host()
             self.buffer = None

@@ -52,7 +52,7 @@ class DeviceStorage(Storage):
         return last
 
     def snapshot(self) -> DeviceTensor:
-        """Return the value without waiting for other threads, unless they update it or XLA holds it."""
+        """Returns the value without waiting for other threads, unless they update it or XLA holds it."""
         last = self.last
         if last is None:
             with updating:
@@ -72,7 +72,7 @@ class DeviceStorage(Storage):
         return (self.snapshot() if last is None else last).dims
 
     def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
-        """Return the value with tracers for the active recorder."""
+        """Returns the value with tracers for the active recorder."""
         if thread.trace is not None:
             return thread.trace.read(variable)
         last = self.snapshot()
@@ -93,12 +93,12 @@ class DeviceStorage(Storage):
         return self.snapshot().array
 
     def latest(self) -> HostArray | XlaArray:
-        """Return XLA's array of the value, whose computation may be pending, or a host copy."""
+        """Returns XLA's array of the value, whose computation may be pending, or a host copy."""
         buffer = self.buffer if self.last is None else None
         return self.host() if buffer is None else buffer
 
     def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
-        """Return the value as an array of XLA, which may be donated."""
+        """Returns the value as an array of XLA, which may be donated."""
         if self.buffer is None or (self.last is not None and self.buffer.is_deleted()):  # by a failed run
             array = self.module.to_xla(self.snapshot().buffer, True)
             self.buffer = put(array) if isinstance(array, np.ndarray) else array  # XLA runs on the host

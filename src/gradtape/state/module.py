@@ -110,7 +110,7 @@ class Module(Owner):
         attribute_traversal_key: Callable[[str], Any] | None = None, with_path: bool = False,
         expand_composites: bool = False,
     ) -> Iterator[Any]:  # fmt: skip
-        """Yield the attribute values that satisfy `predicate`: this module's first, then those of its submodules.
+        """Yields the attribute values that satisfy `predicate`: this module's first, then those of its submodules.
 
         For subclasses that collect more than variables and modules. Each value is yielded once; with `with_path`, once
         per path to it, as a pair of the path (names, indices and keys) and the value.
@@ -149,7 +149,7 @@ def _is_variable(value: object) -> bool:
 
 
 def _leaves(value: Any, expand: bool) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Yield the leaves of an attribute with the path to each."""
+    """Yields the leaves of an attribute with the path to each."""
     if isinstance(value, Mapping):
         parts = [(key, value[key]) for key in nest.sorted_keys(value)]
     elif nest.is_nested(value):

@@ -40,7 +40,7 @@ def last(old: Value, new: Value) -> Value:
 def named_rows(
     dims: tuple[int, ...], dtype: DType, indices: Tensor, updates: object, has_axis: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """Return the row numbers, in `as_rows`, that the last axis of `indices` selects, and the update of each.
+    """Returns the row numbers, in `as_rows`, that the last axis of `indices` selects, and the update of each.
 
     Without `has_axis`, the indices are row numbers themselves.
     """
@@ -72,7 +72,7 @@ def named_rows(
 
 
 def scattered(x: Tensor, depth: int, at: Tensor, values: Tensor, combine: Combine) -> Tensor:
-    """Return `x` with the rows `at` of `as_rows(x, depth)` combined with `values`, in order."""
+    """Returns `x` with the rows `at` of `as_rows(x, depth)` combined with `values`, in order."""
     return ops.reshape(combined(as_rows(x, depth), at, values, combine), shape=x.dims)
 
 
@@ -90,7 +90,7 @@ def row_numbers(dims: tuple[int, ...], indices: Tensor) -> Tensor:
 
 
 def combined(rows: Tensor, at: Tensor, values: Tensor, combine: Combine) -> Tensor:
-    """Return `rows` after `rows[at[i]] = combine(rows[at[i]], values[i])` for every i in order."""
+    """Returns `rows` after `rows[at[i]] = combine(rows[at[i]], values[i])` for every i in order."""
     if combine in (operator.add, operator.sub):
         return combine(rows, ops.scatter_add(values, at, shape=rows.dims))
     if type(at) is not Tensor:

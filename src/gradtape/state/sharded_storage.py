@@ -32,7 +32,7 @@ class ShardedStorage(Storage):
         self.take_xla(array)
 
     def xla(self, put: Callable[[HostArray], XlaArray] | None = None) -> Any:
-        """Return the sharded array."""
+        """Returns the sharded array."""
         if self.buffer.is_deleted():
             if self.array is None:
                 raise errors.FailedPreconditionError(
@@ -69,7 +69,7 @@ def sharded(variable: Variable, layout: Layout) -> Variable:
 
 
 def check_divisible(name: str, shape: tuple[int, ...], sharding: jax.sharding.NamedSharding) -> None:
-    """Raise a ValueError with instructions unless the mesh divides every axis that is split."""
+    """Raises a ValueError with instructions unless the mesh divides every axis that is split."""
     sizes = sharding.mesh.shape
     if len(sharding.spec) > len(shape):
         raise ValueError(

@@ -125,7 +125,7 @@ class SparseTensor(EagerComposite):
         return self._values.dtype
 
     def with_values(self, new_values: object) -> SparseTensor:
-        """Return a SparseTensor with other values at the same coordinates."""
+        """Returns a SparseTensor with other values at the same coordinates."""
         return SparseTensor(self._indices, new_values, self._dense_shape)
 
     def __mul__(self, y: object) -> SparseTensor:
@@ -189,7 +189,7 @@ def places(s: SparseTensor, axes: Sequence[int] | None = None) -> Tensor:
 
 
 def check_countable(dims: Sequence[int]) -> None:
-    """Raise unless int64 can count the places of a dense tensor of this shape."""
+    """Raises unless int64 can count the places of a dense tensor of this shape."""
     if math.prod(dims) >= 2**63:
         raise errors.InvalidArgumentError(f"a tensor of shape {list(dims)} has more places than int64 can count")
 

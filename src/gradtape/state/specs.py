@@ -114,7 +114,7 @@ class TensorSpec(ShapedSpec):
         return [tensor]
 
     def from_tensors(self, tensors: Iterator[Tensor]) -> Tensor:
-        """Return the next tensor."""
+        """Returns the next tensor."""
         return next(tensors)
 
     def _serialize(self) -> tuple[Any, ...]:

@@ -77,7 +77,7 @@ class Storage:
         return (self.latest() if array is None else array).shape
 
     def read(self, variable: Variable, recorder: Recorder | None) -> Tensor:
-        """Return the value with tracers for the active recorder, where `last` does not have them."""
+        """Returns the value with tracers for the active recorder, where `last` does not have them."""
         trace = thread.trace
         if trace is not None:
             return trace.read(variable)
@@ -95,7 +95,7 @@ class Storage:
         return read
 
     def snapshot(self) -> Tensor:
-        """Return the value without tracers, wherever it is."""
+        """Returns the value without tracers, wherever it is."""
         return wrap(self.latest(), self.dtype)
 
     def holds(self, array: object) -> bool:
@@ -103,14 +103,14 @@ class Storage:
         return self.latest() is array
 
     def host(self) -> HostArray:
-        """Return the host array once no other thread is updating it; fetch it from XLA where it is there."""
+        """Returns the host array once no other thread is updating it; fetch it from XLA where it is there."""
         with updating:
             if self.array is None:
                 self.array = np.asarray(self.buffer)[()]
             return self.array
 
     def latest(self) -> Any:
-        """Return the array of the value wherever it is, without waiting for its computation."""
+        """Returns the array of the value wherever it is, without waiting for its computation."""
         array = self.array
         if array is None and (array := self.buffer) is None:  # another thread has exchanged them meanwhile
             with updating:
@@ -118,7 +118,7 @@ class Storage:
         return array
 
     def xla(self, put: Callable[[HostArray], XlaArray]) -> XlaArray:
-        """Return the value as an array of XLA: the current one, or `put(array)`, cached per value.
+        """Returns the value as an array of XLA: the current one, or `put(array)`, cached per value.
 
         The array may be deleted if a run failed after its buffer was donated.
         """

@@ -102,13 +102,13 @@ class TensorArray(Composite):
         return to_tensor(len(self._entries))
 
     def identity(self) -> TensorArray:
-        """Return a TensorArray that shares its elements with this one."""
+        """Returns a TensorArray that shares its elements with this one."""
         same = object.__new__(TensorArray)
         vars(same).update(vars(self))
         return same
 
     def copy(self) -> TensorArray:
-        """Return a TensorArray with the same elements, whose reads and writes do not affect this one."""
+        """Returns a TensorArray with the same elements, whose reads and writes do not affect this one."""
         same = self.identity()
         same._entries = list(self._entries)
         return same
@@ -126,7 +126,7 @@ class TensorArray(Composite):
         return tuple(n or 0 for n in self._element_shape) if self._element_shape.is_fully_defined() else None
 
     def rows(self, dims: tuple[int, ...] | None = None) -> Tensor:
-        """Return all elements as one tensor; elements of shape `dims` that were never written are zeros."""
+        """Returns all elements as one tensor; elements of shape `dims` that were never written are zeros."""
         held = self._stacked
         if isinstance(held, Unmade):
             if held.rows is None:
@@ -148,7 +148,7 @@ class TensorArray(Composite):
         return Tensor(zero_array(dims, self._dtype), self._dtype)
 
     def _rows_up_to(self, index: object, dims: tuple[int, ...]) -> Tensor:
-        """Return the rows, extended with zeros as needed to write at `index`."""
+        """Returns the rows, extended with zeros as needed to write at `index`."""
         rows = self.rows(dims)
         missing = int(to_array(index).__index__()) + 1 - rows.dims[0] if self._dynamic_size else 0
         if missing <= 0:
@@ -156,7 +156,7 @@ class TensorArray(Composite):
         return ops.concat(rows, self._zeros((missing, *dims)), axis=0)
 
     def stacked(self, rows: Tensor | Unmade) -> TensorArray:
-        """Return the array with these rows as its elements."""
+        """Returns the array with these rows as its elements."""
         new = self.identity()
         new._stacked = rows
         new._entries = [None] * (rows.dims[0] if isinstance(rows, Tensor) else len(self._entries))
@@ -178,7 +178,7 @@ class TensorArray(Composite):
         return traced and self.may_be_stacked and dispatch.thread.trace is not None
 
     def _of_its_own(self) -> TensorArray:
-        """Return the array to modify: this one or, in a trace, a copy."""
+        """Returns the array to modify: this one or, in a trace, a copy."""
         return self if dispatch.thread.trace is None else self.identity()
 
     def close(self, name: str | None = None) -> None:
@@ -238,7 +238,7 @@ class TensorArray(Composite):
         return entry
 
     def read(self, index: object, name: str | None = None) -> Tensor:
-        """Return the element at `index`."""
+        """Returns the element at `index`."""
         if self._is_by_row(index) and self.entry_dims is not None:
             return ops.gather_rows(self.rows(), to_tensor(index))
         at = int(to_array(index).__index__())

@@ -100,7 +100,7 @@ class TypeSpec(Composite):
         return self._from_compatible_tensor_list([next(tensors) for _ in self.flatten()])
 
     def cast(self, value: object, casting_context: object = None) -> Any:
-        """Return the value, which must be of this type."""
+        """Returns the value, which must be of this type."""
         if not self.is_compatible_with(value):
             raise TypeError(f"Can not cast {value!r} to {self!r}")
         return value
@@ -133,7 +133,7 @@ class TypeSpec(Composite):
         return self.flatten()
 
     def _with_tensor_ranks_only(self) -> Any:
-        """Return the spec with only the ranks of its shapes."""
+        """Returns the spec with only the ranks of its shapes."""
 
         def relaxed(value: object) -> Any:
             if isinstance(value, TypeSpec):
@@ -145,7 +145,7 @@ class TypeSpec(Composite):
         return self._deserialize(nest.map_structure(relaxed, self._serialize()))
 
     def _without_tensor_names(self) -> Any:
-        """Return the spec without the names of its tensors."""
+        """Returns the spec without the names of its tensors."""
         return self._deserialize(
             nest.map_structure(lambda x: x._without_tensor_names() if isinstance(x, TypeSpec) else x, self._serialize())
         )

@@ -230,7 +230,7 @@ class Variable(Updates, Trackable, TensorOperators, metaclass=VariableClass):
         return storage_of(value) if type(self) is Variable else host_storage(value)
 
     def _as_tensor(self) -> Tensor:
-        """Return the value with tracers for the active recorder. The result must not reach the user: see `value`."""
+        """Returns the value with tracers for the active recorder. The result must not reach the user: see `value`."""
         recorder = thread.recorder
         storage = self._storage
         read = storage.last
@@ -274,7 +274,7 @@ class Variable(Updates, Trackable, TensorOperators, metaclass=VariableClass):
         """Do nothing: operators of a derived class read its own `value` already."""
 
     def _dense_var_to_tensor(self, dtype: object = None, name: str | None = None, as_ref: bool = False) -> Tensor:
-        """Return the value; raise if it does not have the dtype that is asked for."""
+        """Returns the value; raises if it does not have the dtype that is asked for."""
         return to_tensor(self.value(), dtype=None if dtype is None else as_dtype(dtype))
 
     @property

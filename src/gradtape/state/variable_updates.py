@@ -298,7 +298,7 @@ _sliced: dict[int, tuple[weakref.ref[Tensor], Updates, Any]] = {}
 
 
 def _slice_assign(part: Tensor) -> Callable[..., Any]:
-    """Return the `assign` of a slice: `v[key].assign(value)` writes to that part of the variable."""
+    """Returns the `assign` of a slice: `v[key].assign(value)` writes to that part of the variable."""
     found = _sliced.get(id(part))
     if found is None:
         raise AttributeError("'Tensor' object has no attribute 'assign': only a slice of a variable can be assigned to")

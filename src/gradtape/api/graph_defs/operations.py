@@ -68,7 +68,7 @@ class DefinedOperation(Operation):
         return [self.graph.get_operation_by_name(name) for name in names]  # type: ignore[attr-defined]
 
     def get_attr(self, name: str) -> Any:
-        """Return an attribute: a dtype, a number, bytes, a message of a tensor, shape or function, or a list."""
+        """Returns an attribute: a dtype, a number, bytes, a message of a tensor, shape or function, or a list."""
         if name not in self.node_def.attr:
             raise ValueError(f"Operation {self.name!r} has no attr named {name!r}.")
         value = self.node_def.attr[name]
@@ -79,16 +79,16 @@ class DefinedOperation(Operation):
         return None if kind is None else _FIELDS.get(kind, lambda x: x)(getattr(value, kind))
 
     def infer_shapes(self) -> list[TensorShape]:
-        """Return the shapes of the outputs: what the op returns for inputs of two sizes."""
+        """Returns the shapes of the outputs: what the op returns for inputs of two sizes."""
         found = _inferences.setdefault(self.graph, _Inference()).outputs(self)
         return [x.shape if isinstance(x, Tensor) else TensorShape(None) for x in found]
 
     def known_shape(self, index: int) -> TensorShape | None:
-        """Return the shape of an output unless it has to be inferred."""
+        """Returns the shape of an output unless it has to be inferred."""
         return self.outputs[index]._shape
 
     def run(self, values: Sequence[Any]) -> list[Any]:
-        """Return the outputs for these inputs."""
+        """Returns the outputs for these inputs."""
         return Node(self._record, library_of(self.graph)).run(list(values), "the graph", {})  # type: ignore[arg-type]
 
 

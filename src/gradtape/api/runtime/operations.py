@@ -45,7 +45,7 @@ class GraphTensor:
         return self._shape
 
     def get_shape(self) -> TensorShape:
-        """Return the shape."""
+        """Returns the shape."""
         return self.shape
 
     def set_shape(self, shape: Any) -> None:
@@ -84,17 +84,17 @@ class Operation(Unpicklable):
         self.outputs = [GraphTensor(self, i, v.dtype, TensorShape(v.shape)) for i, v in enumerate(outputs)]
 
     def get_attr(self, name: str) -> Any:
-        """Return an attribute of the op, by gradtape's name."""
+        """Returns an attribute of the op, by gradtape's name."""
         if name not in self._attrs:
             raise ValueError(f"Operation '{self.name}' has no attr named '{name}'; it has {sorted(self._attrs)}")
         return self._attrs[name]
 
     def values(self) -> tuple[GraphTensor, ...]:
-        """Return the outputs."""
+        """Returns the outputs."""
         return tuple(self.outputs)
 
     def infer_shapes(self) -> list[TensorShape]:
-        """Return the shapes of the outputs."""
+        """Returns the shapes of the outputs."""
         return [output.shape for output in self.outputs]
 
     def __repr__(self) -> str:
@@ -127,18 +127,18 @@ class FunctionGraph(Graph):
         return list({id(variable): variable for variable, _ in (*self.variables, *self.updates)}.values())
 
     def get_operations(self) -> list[Operation]:
-        """Return the operations in order: inputs, reads, computations (after their constants), assignments, outputs."""
+        """Returns the operations in this order: inputs, reads, constants before computations, assignments, outputs."""
         return _Listing(self).steps()
 
     def get_operation_by_name(self, name: str) -> Operation:
-        """Return the operation of that name."""
+        """Returns the operation of that name."""
         found = {step.name: step for step in self.get_operations()}
         if name not in found:
             raise KeyError(f"The name {name!r} refers to an Operation not in the graph: it has {', '.join(found)}")
         return found[name]
 
     def as_graph_def(self, from_version: Any = None, add_shapes: bool = False, use_pybind11_proto: bool = False) -> Any:
-        """Return the graph as a `tf.compat.v1.GraphDef`, which needs the package protobuf."""
+        """Returns the graph as a `tf.compat.v1.GraphDef`, which needs the package protobuf."""
         return graph_defs().presented(self.function).as_graph_def(add_shapes=add_shapes)
 
     @property
@@ -182,17 +182,17 @@ class FunctionView:
         return "FUNCTION_VIEW"
 
     def graph_of(self, function: ConcreteFunction, graph: Graph) -> FunctionGraph:
-        """Return a traced graph with TensorFlow's methods."""
+        """Returns a traced graph with TensorFlow's methods."""
         return FunctionGraph(
             graph.name, graph.inputs, graph.nodes, graph.outputs, graph.variables, graph.updates, function
         )
 
     def inputs_of(self, function: ConcreteFunction, specs: list[TensorSpec]) -> list[Any]:
-        """Return the inputs as tensors of the graph."""
+        """Returns the inputs as tensors of the graph."""
         return [_Argument(function, "inputs", i, spec) for i, spec in enumerate(specs)]
 
     def outputs_of(self, function: ConcreteFunction, specs: list[TensorSpec]) -> list[Any]:
-        """Return the outputs as tensors of the graph."""
+        """Returns the outputs as tensors of the graph."""
         return [_Argument(function, "outputs", i, spec) for i, spec in enumerate(specs)]
 
 

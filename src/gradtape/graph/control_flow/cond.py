@@ -40,7 +40,7 @@ from .subgraphs import Subgraph, batched, captured_by, example_of, written_by
 def traced_cond(
     index: Tensor, branches: dict[str, Callable[[], Any]], mismatch: Callable[..., Exception], last_first: bool = False
 ) -> Any:
-    """Return the result of branch number `index`; all branches must return the same structure and dtypes.
+    """Returns the result of branch number `index`; all branches must return the same structure and dtypes.
 
     The branches have names; they are traced in order, or in reverse with `last_first`. `mismatch(first, other, reason)`
     returns the error to raise for a branch that returns something else.
@@ -82,7 +82,7 @@ def traced_cond(
 
 
 def branch_streams(taken: object) -> AbstractContextManager[None]:
-    """Return a context in which the random ops are those of one branch, if a function runs eagerly.
+    """Returns a context in which the random ops are those of one branch, if a function runs eagerly.
 
     The true branch is the first part of a conditional in a graph, the false one the second.
     """
@@ -94,7 +94,7 @@ def branch_streams(taken: object) -> AbstractContextManager[None]:
 
 
 def _places(subgraph: Subgraph, tensors: list[int], written: list[Any]) -> list[Value]:
-    """Return the values of a branch's results, for the leaves that are tensors, and of the variables it assigns."""
+    """Returns the values of a branch's results, for the leaves that are tensors, and of the variables it assigns."""
     flat = nest.flatten(subgraph.returned, expand_composites=True)
     return subgraph.outputs([flat[i] for i in tensors], written)
 
@@ -154,7 +154,7 @@ def _check_same(first: object, other: object, mismatch: Callable[..., Exception]
 
 
 def _unvisited(captured: Iterable[CaptureKey], places: Sequence[Value], refused: Any) -> Graph:
-    """Return the placeholder of a branch that could not be traced: taking it triggers a retrace."""
+    """Returns the placeholder of a branch that could not be traced: taking it triggers a retrace."""
     inputs = tuple(Value(key[0].shape, key[0].dtype) for key in captured)
     node = Node(never, (), {"operand_shapes": refused}, (), True)
     return Graph("unvisited", inputs, (node,), tuple(_zeros(v) for v in places))
@@ -176,7 +176,7 @@ class Cond(Unregistered):
         return compiled(branches[int(index)])(*arrays)
 
     def outcome(self, inputs: Tensors, attrs: Attrs) -> Any:
-        """Return the shapes and dtypes of the branches; None if they differ or one could not be traced."""
+        """Returns the shapes and dtypes of the branches; None if they differ or one could not be traced."""
         first, *others = ([(v.shape, v.dtype) for v in branch.outputs] for branch in attrs["branches"])
         unvisited = any(node.op is never for branch in attrs["branches"] for node in branch.nodes)
         return None if unvisited or any(other != first for other in others) else (first, True)
@@ -229,7 +229,7 @@ cond = Cond()
 
 
 def _connected(derivatives: list[Any], wanted: list[bool]) -> list[bool]:
-    """Return which wanted inputs have a cotangent in some branch; an untraced branch may have any."""
+    """Returns which wanted inputs have a cotangent in some branch; an untraced branch may have any."""
     if None in derivatives:
         return wanted
     return [flag and any(d.cotangents.forms[i] is not None for d in derivatives) for i, flag in enumerate(wanted)]
@@ -247,7 +247,7 @@ def _derivative(
 
 
 def node_of(outputs: Tensors) -> Node | None:
-    """Return the current node that produced these outputs, if it belongs to the active trace."""
+    """Returns the current node that produced these outputs, if it belongs to the active trace."""
     trace = active_trace()
     y = outputs[0]
     if trace is None or type(y) is not TracedTensor or y.trace is not trace:

@@ -81,7 +81,7 @@ class Put(NamedTuple):
     start: int
 
     def after(self, rows: Tensor) -> Tensor:
-        """Return the tensor's value after the loop."""
+        """Returns the tensor's value after the loop."""
         end = self.start + rows.dims[0]
         if self.start == 0 and end == self.before.dims[0]:
             return rows
@@ -107,7 +107,7 @@ def counted(inputs: list[Tensor], rounds: Rounds, body: Graph, test: Graph) -> t
 
 
 def put_back(outputs: Sequence[Tensor], carried: int, puts: list[Put]) -> tuple[list[Tensor], list[Tensor]]:
-    """Return the carried and the emitted outputs, with each `Put` rebuilt from its rows, which are emitted last."""
+    """Returns the carried and the emitted outputs, with each `Put` rebuilt from its rows, which are emitted last."""
     split = len(outputs) - len(puts)
     whole = list(outputs[:carried])
     for put, rows in zip(puts, outputs[split:], strict=True):
@@ -116,7 +116,7 @@ def put_back(outputs: Sequence[Tensor], carried: int, puts: list[Put]) -> tuple[
 
 
 def _counter(test: Graph, carried: int) -> tuple[int, int] | None:
-    """Return the carried index and the constant of a condition `x < n`, or None."""
+    """Returns the carried index and the constant of a condition `x < n`, or None."""
     node = maker(test.nodes, test.outputs[0])
     if node is None or node.op.name != "less" or any(n.effect for n in test.nodes):
         return None
@@ -127,7 +127,7 @@ def _counter(test: Graph, carried: int) -> tuple[int, int] | None:
 
 
 def _step(body: Graph, at: int) -> int | None:
-    """Return the constant by which the body increments the counter, or None."""
+    """Returns the constant by which the body increments the counter, or None."""
     node = maker(body.nodes, body.outputs[at])
     if node is None or node.op.name != "add":
         return None

@@ -35,7 +35,7 @@ class Traced(NamedTuple):
 def with_rule(
     trace: Trace, inputs: Sequence[Tensor], outputs: Sequence[Tensor], rule: Rule
 ) -> tuple[tuple[Tensor, ...], tuple[Any, list[Tensor], dict[str, Any]] | None]:
-    """Return the outputs as new tensors whose gradient follows the rule, and the node that forwards them."""
+    """Returns the outputs as new tensors whose gradient follows the rule, and the node that forwards them."""
     if trace.for_examples is not None:  # a scratch graph has no nodes
         return tuple(outputs), None
     ones = [ones_like(y, trace.evaluator.is_lazy) for y in outputs]
@@ -62,7 +62,7 @@ class CustomGradient(Unregistered):
     backward_may_raise = True
 
     def forwards_inputs(self, inputs: Sequence[Any], attrs: Attrs) -> tuple[Any, ...]:
-        """Return the outputs, which are among the inputs."""
+        """Returns the outputs, which are among the inputs."""
         first, count = attrs["counts"]
         return tuple(inputs[first : first + count])
 

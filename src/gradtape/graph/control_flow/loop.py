@@ -135,7 +135,7 @@ def _reading(body: Graph, carried: range) -> tuple[Graph, list[int]]:
 
 
 def _row(x: Tensor) -> Tensor:
-    """Return an example row."""
+    """Returns an example row."""
     return first_of(x) if x.dims[0] else wrap(dtypes.zero_array(x.dims[1:], x.dtype), x.dtype)
 
 
@@ -177,7 +177,7 @@ class Loop(Unregistered):
         return *state, *stacks
 
     def outcome(self, inputs: Flat, attrs: Attrs) -> Any:
-        """Return the body's shapes and dtypes; None if the loop emits a number of rows that its condition decides."""
+        """Returns the body's shapes and dtypes; None if the loop emits a number of rows that its condition decides."""
         rounds, outputs = attrs["rounds"], attrs["body"].outputs
         carried, emitted = outputs[: rounds.carried], outputs[rounds.carried :]
         if emitted and attrs["test"] is not None:
@@ -283,7 +283,7 @@ class _Backward:
         self.gs = gs
 
     def cotangents(self) -> tuple[Any, ...]:
-        """Return the cotangents of the loop's inputs."""
+        """Returns the cotangents of the loop's inputs."""
         carried, middle = self.rounds.carried, self.rounds.carried + self.rounds.scanned
         of_rows = [i for i in range(carried, middle) if self.wanted[i]]
         of_fixed = [i for i in range(middle, len(self.inputs)) if self.wanted[i]]
@@ -312,7 +312,7 @@ class _Backward:
         return tuple(found.get(i) for i in range(len(self.inputs)))
 
     def _kept(self) -> tuple[list[Tensor], list[Tensor], list[tuple[str, int]]]:
-        """Return the residuals: stacked per-iteration ones, fixed ones, and the location of each."""
+        """Returns the residuals: stacked per-iteration ones, fixed ones, and the location of each."""
         middle = self.rounds.carried + self.rounds.scanned
         own = self.derivative.forward.inputs
         emitted: list[Value] = []

@@ -47,7 +47,7 @@ class _Seen:
         self.first = first
 
     def imagined(self) -> tuple[Any, ...]:
-        """Return arrays of these shapes."""
+        """Returns arrays of these shapes."""
         if self.first is None:
             raise Untraceable("what a Python function returns is known when it is called")
         return self.first
@@ -74,7 +74,7 @@ class _Uses(dispatch.Recorder):
         self._assigned[id(variable)] = variable
 
     def found(self) -> dict[str, Any]:
-        """Return the variables as attributes of the node."""
+        """Returns the variables as attributes of the node."""
         return {"used": tuple(self._used.values()), "assigned": tuple(self._assigned.values())}
 
 
@@ -146,7 +146,7 @@ def _called(
 
 
 def _gradient(tape: Tape, xs: Tensors, ys: Tensors, gs: Tensors, wanted: Sequence[bool]) -> list[Tensor]:
-    """Return the wanted cotangents, zeros where unconnected."""
+    """Returns the wanted cotangents, zeros where unconnected."""
     sources = [x for x, flag in zip(xs, wanted, strict=True) if flag]
     pairs = [(y, g) for y, g in zip(ys, gs, strict=True) if y.dtype.differentiable]
     found = tape.vjp([y for y, _ in pairs], [g for _, g in pairs], sources)
@@ -215,7 +215,7 @@ class _PythonCallBackwards(_Recorded):
         super().__init__("py_function_gradient", _perform_backwards, _imagine_backwards)
 
     def outcome(self, inputs: Tensors, attrs: Attrs) -> Any:
-        """Return the shapes and dtypes of the wanted inputs, which their cotangents share."""
+        """Returns the shapes and dtypes of the wanted inputs, which their cotangents share."""
         _, *xs = inputs
         return [(x.dims, x.dtype) for x, flag in zip(xs, attrs["wanted"], strict=False) if flag], True
 

@@ -54,7 +54,7 @@ def _undoing(attempt: Callable[[], Any]) -> Any:
 
 
 def rounds(has_test: bool = True) -> Callable[[], AbstractContextManager[None]]:
-    """Return a factory of contexts for the iterations of a loop that runs one by one: they share their random ops.
+    """Returns a factory of contexts for the iterations of a loop that runs one by one: they share their random ops.
 
     The body is the same part of the function as in a graph, where the condition is the next part.
     """
@@ -133,7 +133,7 @@ class _Variables:
         self._made: list[int] = []  # indices of the leaves that got a tensor late, in order of creation
 
     def packed(self, values: Sequence[Tensor], body: bool = False) -> list[Any]:
-        """Return the loop variables with these values; for the body, empty arrays can create a late tensor."""
+        """Returns the loop variables with these values; for the body, empty arrays can create a late tensor."""
         given = iter(values)
         late = dict(zip(self._made, values[self._late_at :], strict=False))
         leaves: list[Any] = []
@@ -157,7 +157,7 @@ class _Variables:
         return make
 
     def flattened(self, before: list[Any], after: object) -> tuple[list[Tensor], list[Tensor]]:
-        """Return the new values of the tensors and of the late ones after an iteration."""
+        """Returns the new values of the tensors and of the late ones after an iteration."""
         found: list[Tensor] = []
         late: dict[int, Tensor] = {}
         given = iter(self.tensors)
@@ -178,7 +178,7 @@ class _Variables:
 
 
 def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
-    """Return the allowed shape of each tensor, or None if it must keep its own."""
+    """Returns the allowed shape of each tensor, or None if it must keep its own."""
     if len(variables) == len(invariants):  # None applies to a whole variable
         pairs = zip(variables, invariants, strict=True)
         invariants = [nest.map_structure(lambda _: None, x) if shape is None else shape for x, shape in pairs]
@@ -207,7 +207,7 @@ def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
 
 
 def _allowed_parts(x: CompositeTensor, given: TensorShape | TypeSpec | None) -> list[Any]:
-    """Return the allowed shape of each tensor of a composite, from the spec that the composite keeps."""
+    """Returns the allowed shape of each tensor of a composite, from the spec that the composite keeps."""
     if given is None:
         spec = x._type_spec
     else:

@@ -34,13 +34,13 @@ class Subgraph:
             self.returned = f(*[self.trace.input(value_of(x)) for x in values])
 
     def outputs(self, outputs: Sequence[Tensor], written: Iterable[Any]) -> list[Value]:
-        """Return the graph values of these outputs, and of the final values of the variables `written`."""
+        """Returns the graph values of these outputs, and of the final values of the variables `written`."""
         with self.trace.entered():
             held = [self.trace.read_quietly(variable) for variable in written]
         return [self.trace.place_of(y) for y in (*outputs, *held)]
 
     def capture_of(self, variable: Any) -> Any:
-        """Return the capture key of a variable's initial value, or None."""
+        """Returns the capture key of a variable's initial value, or None."""
         return self.trace.variables.capture_keys.get(id(variable))
 
     def graph(self, captured: Iterable[Any], places: Sequence[Value]) -> Graph:
@@ -56,7 +56,7 @@ class Subgraph:
 
 
 def written_by(subgraphs: Sequence[Subgraph]) -> list[Any]:
-    """Return the variables that any of the subgraphs assigns."""
+    """Returns the variables that any of the subgraphs assigns."""
     written = {at: variable for subgraph in subgraphs for at, variable in subgraph.trace.variables.written.items()}
     if any(variable.dtype.differentiable for variable in written.values()):
         check_not_followed()
@@ -64,7 +64,7 @@ def written_by(subgraphs: Sequence[Subgraph]) -> list[Any]:
 
 
 def check_not_followed() -> None:
-    """Raise if an accumulator, or a tape with `track_assign`, would track assignments in subgraphs.
+    """Raises if an accumulator, or a tape with `track_assign`, would track assignments in subgraphs.
 
     The backward pass sends nothing to an assigned value, and forward mode through subgraphs is its transposition.
     """
@@ -74,18 +74,18 @@ def check_not_followed() -> None:
 
 
 def check_not_tracked() -> None:
-    """Raise if a tape with `track_assign` would track assignments in subgraphs."""
+    """Raises if a tape with `track_assign` would track assignments in subgraphs."""
     if any(isinstance(recorder, Log) and recorder.tracks for recorder in dispatch.thread.recorders):
         raise Untraceable("a tape with track_assign follows variables that are assigned in branches or loops")
 
 
 def captured_by(subgraphs: Sequence[Subgraph]) -> dict[Any, Tensor]:
-    """Return the outer tensors that the subgraphs capture, by key."""
+    """Returns the outer tensors that the subgraphs capture, by key."""
     return {key: outer for subgraph in subgraphs for key, (outer, _) in subgraph.trace.captured.items()}
 
 
 def example_of(x: Tensor) -> Tensor:
-    """Return a plain tensor like `x`: its value in this run, or the first member of a batch."""
+    """Returns a plain tensor like `x`: its value in this run, or the first member of a batch."""
     if type(x) is BatchedTensor:
         first = example_of(x.value)
         return first_of(first) if x.size else wrap(zero_array(x.dims, x.dtype), x.dtype)

@@ -38,24 +38,24 @@ class GraphView(Protocol):
     """Presents the graph of a function, and its tensors."""
 
     def graph_of(self, function: ConcreteFunction, graph: Graph) -> Graph:
-        """Return the graph as it is presented."""
+        """Returns the graph as it is presented."""
 
     def inputs_of(self, function: ConcreteFunction, specs: list[TensorSpec]) -> list[Any]:
-        """Return the input tensors with these specs: arguments, then variables."""
+        """Returns the input tensors with these specs: arguments, then variables."""
 
     def outputs_of(self, function: ConcreteFunction, specs: list[TensorSpec]) -> list[Any]:
-        """Return the output tensors with these specs."""
+        """Returns the output tensors with these specs."""
 
 
 class PlainView:
     """Presents the traced graph itself, and the specs of its tensors."""
 
     def graph_of(self, function: ConcreteFunction, graph: Graph) -> Graph:
-        """Return the graph itself."""
+        """Returns the graph itself."""
         return graph
 
     def inputs_of(self, function: ConcreteFunction, specs: list[TensorSpec]) -> list[Any]:
-        """Return the specs."""
+        """Returns the specs."""
         return specs
 
     outputs_of = inputs_of
@@ -157,7 +157,7 @@ class ConcreteFunction:
             return self._flat(args, kwargs)
 
     def _flat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
-        """Return the tensors if the call passes all of them flat, in order or by name; else None."""
+        """Returns the tensors if the call passes all of them flat, in order or by name; else None."""
         given = [*args, *kwargs.values()]
         if len(given) != len(self._given) or self._bound or not all(isinstance(x, Tensor | Variable) for x in given):
             return None
@@ -167,7 +167,7 @@ class ConcreteFunction:
         return [to_tensor(x) for x in (*args, *(kwargs[name] for name in rest))]
 
     def _structured(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
-        """Return the tensors of a call with the traced argument structure."""
+        """Returns the tensors of a call with the traced argument structure."""
         try:
             bound = dict(self._bind(args, kwargs))
             tensors: list[Any] = []
@@ -340,7 +340,7 @@ def _named(value: Any, name: str) -> Any:
 
 
 def _examples(given: list[Any]) -> Iterator[list[Tensor]]:
-    """Yield candidate tensors to trace with, one choice of the unknown sizes after another.
+    """Yields candidate tensors to trace with, one choice of the unknown sizes after another.
 
     All unknown sizes are the size that represents them, if there is one; then all are 2, then all 1; then all are 1
     except one, which is a product of leading sizes of another tensor.
@@ -361,7 +361,7 @@ def _examples(given: list[Any]) -> Iterator[list[Tensor]]:
 
 
 def _example(x: object, size: int) -> Tensor:
-    """Return a tensor of ones to trace with, `size` along unknown axes; a concrete tensor is returned as is."""
+    """Returns a tensor of ones to trace with, `size` along unknown axes; a concrete tensor is returned as is."""
     if not isinstance(x, TensorSpec):
         return to_tensor(x)
     shape = TensorShape([None] * (size == 3)) if x.shape.rank is None else x.shape
@@ -370,7 +370,7 @@ def _example(x: object, size: int) -> Tensor:
 
 
 def _matching(value: Any, known: Any) -> list[Any]:
-    """Return the tensors of `value`; everything else must equal what the function was traced with.
+    """Returns the tensors of `value`; everything else must equal what the function was traced with.
 
     Non-tensor values in place of traced tensors are converted.
     """

@@ -206,7 +206,7 @@ class Function:
         return Function(python_function, None, None, False, *self._options[1:6], cache)
 
     def _here(self) -> Function:
-        """Return the copy of this function for the active replica, whose captured values may differ between replicas.
+        """Returns the copy of this function for the active replica, whose captured values may differ between replicas.
 
         Likewise for the memory budget in force, unless the function has its own budget or is inlined into another
         trace.
@@ -287,7 +287,7 @@ class Function:
         return self._options[6](self.name, names, around, call, eager, self._jit, self._options[4], self._first_call)
 
     def _call_with_structures(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
-        """Return a callable that packs tensors and variables back into the structure of the arguments and calls."""
+        """Returns a callable that packs tensors and variables back into the structure of the arguments and calls."""
         leaves = nest.flatten((args, kwargs), expand_composites=True)
         structure = nest.map_structure(emptied, (args, kwargs))
         others = [None if is_tensor_like_leaf(x) else x for x in leaves]
@@ -314,7 +314,7 @@ class Function:
         return call
 
     def _named(self, key: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parts of a key by the names of the arguments."""
+        """Returns the parts of a key by the names of the arguments."""
         positional, names, keywords = key if kwargs else (key, (), ())
         return {
             **dict(zip(self._parameters.names(len(positional)), positional, strict=False)),
@@ -358,7 +358,7 @@ class Function:
         self.__dict__.pop("_parameters", None)
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
-        """Return the function for one signature, given by these arguments; a `TensorSpec` may stand for a tensor.
+        """Returns the function for one signature, given by these arguments; a `TensorSpec` may stand for a tensor.
 
         If XLA is to run it, it is compiled now, so that its first call does not wait, unless a size is open.
 
@@ -374,7 +374,7 @@ class Function:
         return concrete
 
     def _concrete_function(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
-        """Return the function for one signature, traced but not compiled."""
+        """Returns the function for one signature, traced but not compiled."""
         self = self._here()
         if self.input_signature is not None and not args and not kwargs:
             args = self.input_signature
@@ -459,7 +459,7 @@ class Function:
         return sum(concrete.is_traced for concrete in self._here()._concretes.values())
 
     def experimental_get_compiler_ir(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a function from a stage of the compilation to the program that XLA runs for these arguments.
+        """Returns a function from a stage of the compilation to the program that XLA runs for these arguments.
 
         Stages are "hlo", "hlo_serialized", "optimized_hlo", "optimized_hlo_serialized",
         "optimized_hlo_proto_serialized", "optimized_hlo_dot", "stablehlo" and "stablehlo_serialized".

@@ -57,7 +57,7 @@ class Implementation(Function):
         return call.result
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the concrete function; inside a trace, the handle that registers this implementation."""
+        """Returns the concrete function; inside a trace, the handle that registers this implementation."""
         if thread.trace is None and not is_in_scratch_graph():
             return super().get_concrete_function(*args, **kwargs)
         return Alternative(self)

@@ -70,7 +70,7 @@ class JitPolicy:
         return self.requested is None and self._compiled >= _COMPILED_AT_ONCE
 
     def compile_graph(self, graph: Graph, in_child: Callable[[], Any] | None = None) -> Any:
-        """Return the compiled graph, or None if it is left to the other executors.
+        """Returns the compiled graph, or None if it is left to the other executors.
 
         `in_child` makes the program that runs in a process that is forked later; by default, an error is raised
         there.

@@ -28,7 +28,7 @@ def is_watched(graph: Graph) -> bool:
 
 
 def unwatched(graph: Graph) -> Graph:
-    """Return the graph without observer nodes and without the nodes that only they use."""
+    """Returns the graph without observer nodes and without the nodes that only they use."""
     if not is_watched(graph):
         return graph
     graph = graph.with_subgraphs(unwatched)

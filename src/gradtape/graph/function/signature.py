@@ -53,7 +53,7 @@ class IdentityKey:
 
 
 def key_of(value: Any, tensors: list[Tensor], variables: list[Variable]) -> Any:
-    """Return the key of an argument; append its tensors (including arrays) and variables to the lists."""
+    """Returns the key of an argument; append its tensors (including arrays) and variables to the lists."""
     kind = type(value)
     if kind is Tensor:
         tensors.append(value)
@@ -129,7 +129,7 @@ def without_tensors(value: object) -> Any:
 
 
 def relaxed(key: object, other: object) -> Any:
-    """Return the most specific key that covers both, with None for sizes that differ; None if there is none."""
+    """Returns the most specific key that covers both, with None for sizes that differ; None if there is none."""
     if key == other:
         return key
     if type(key) is TypeKey:

@@ -111,7 +111,7 @@ class NumpyProgram:
         return [*arrays, *[s.host() if (x := (s := v._storage).array) is None else x for v in self._variables]]
 
     def _attempt(self, inputs: Sequence[Any], done: list[Any]) -> Sequence[Any] | None:
-        """Return the outputs if the updates were committed, else None; `done` holds the recorded results of effects."""
+        """Returns the outputs if the updates were committed, else None; `done` has the recorded results of effects."""
         arrays = self._read(inputs)
         if self._has_effects:
             with replaying(done), recording() as done_now:
@@ -143,7 +143,7 @@ def program_of(graph: Graph, jit_compile: bool, budget: Budget = None) -> Progra
 
 
 def _repeat_of(forward: Program, performed: list[Any] | None) -> Callable[..., Sequence[Any]] | None:
-    """Return a function that recomputes the results of a run, replaying its effects; None if the program has none."""
+    """Returns a function that recomputes the results of a run, replaying its effects; None if the program has none."""
     repeat: Callable[..., Sequence[Any]] | None = getattr(forward, "repeat", None)
     if repeat is None or not performed:
         return repeat
@@ -194,7 +194,7 @@ class Specialization:
         return len(kinds) == 2
 
     def opened(self) -> tuple[Specialization, list[Tensor]]:
-        """Return the graph with its watched constants lifted to inputs, and these constants."""
+        """Returns the graph with its watched constants lifted to inputs, and these constants."""
         constants = tuple([place for place, x in self.externals.items() if is_external(x)])
         if not constants:
             return self, []
@@ -230,7 +230,7 @@ class Specialization:
         return _from_xla(module, _run_on_xla(module, program, _to_xla(module, tensors)), self.dtypes)
 
     def _decided(self, module: ArrayModule) -> Any:
-        """Return the program that XLA runs on the device, compiled now or in the next run, or None."""
+        """Returns the program that XLA runs on the device, compiled now or in the next run, or None."""
         if self._waits():
             return None
         with self._attempt(True) as attempts:
@@ -249,7 +249,7 @@ class Specialization:
             program.prepare()
 
     def _attempt(self, compiles: bool) -> AbstractContextManager[bool]:
-        """Return a context that yields whether this thread builds; it waits for another thread that does, if it must.
+        """Returns a context that yields whether this thread builds; it waits for another thread that does, if it must.
 
         Where XLA compiles by default, threads go on without it while one compiles.
         """
@@ -303,7 +303,7 @@ class Specialization:
         return outputs
 
     def _seen_by(self, log: Log, tensors: Sequence[Tensor]) -> tuple[list[Tensor], tuple[bool, ...]]:
-        """Return all inputs, with the tape's tracers, and which of them the tape tracks."""
+        """Returns all inputs, with the tape's tracers, and which of them the tape tracks."""
         inputs = [*tensors, *[v._as_tensor() for v, _ in self.graph.variables]]
         wanted = tuple([x.tracer is not None and dispatch.entry(x.tracers, log.key) is not None for x in inputs])
         for variable, _ in self.graph.updates:
@@ -344,7 +344,7 @@ class Specialization:
     def _derivative(
         self, inputs: Sequence[Tensor], wanted: tuple[bool, ...], budget: Budget, module: ArrayModule | None = None
     ) -> tuple[Derivative | BudgetedDerivative, Any, Any] | None:
-        """Return the derivative with respect to the `wanted` inputs, and its forward and backward programs.
+        """Returns the derivative with respect to the `wanted` inputs, and its forward and backward programs.
 
         It is planned to the function's own budget, or to the tape's if it would keep more residuals than that. It is
         None if the inputs are on a device for which XLA cannot compile the programs.
@@ -362,7 +362,7 @@ class Specialization:
     def _derivative_on_numpy(
         self, inputs: Sequence[Tensor], wanted: tuple[bool, ...], budget: Budget
     ) -> tuple[Derivative | BudgetedDerivative, Any, Any] | None:
-        """Return what `_derivative` does, for a thread that does not wait until another one has compiled it."""
+        """Returns what `_derivative` does, for a thread that does not wait until another one has compiled it."""
         with self._building_for_numpy:
             found = self._derivatives.get((wanted, budget, _WITHOUT_XLA))
             return found or self._new_derivative(inputs, wanted, budget, _WITHOUT_XLA, by_xla=False)
@@ -409,7 +409,7 @@ class Specialization:
     _program: Any = _FirstProgram()
 
     def _decided_on_host(self) -> Any:
-        """Return the program that runs on the host, compiled now, or NumPy's while another thread compiles."""
+        """Returns the program that runs on the host, compiled now, or NumPy's while another thread compiles."""
         with self._attempt(self.compiles(None)) as attempts:
             if not attempts:
                 return self._numpy_program()
@@ -491,7 +491,7 @@ class Specialization:
 
 
 def _as_run(graph: Graph, performed: Sequence[Any]) -> Graph:
-    """Return the graph with the random states of one recorded run as constants, as far as they are known."""
+    """Returns the graph with the random states of one recorded run as constants, as far as they are known."""
     draws = [node.outputs[0] for node in graph.nodes if node.op is draw]
     others = [node for node in all_nodes(graph) if isinstance(node.op, Effect) and node.op not in (draw, output)]
     drawn = [state for state in performed if isinstance(state, ndarray)]

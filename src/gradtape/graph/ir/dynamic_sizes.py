@@ -35,7 +35,7 @@ class DynamicSizes:
         self.elements: dict[Value, SymbolicDims] = {}  # of integer tensors: the sizes that they hold
 
     def dims_of(self, value: Value) -> SymbolicDims:
-        """Return the shape of a value, in which a size that is not fixed is a `DynamicSize`."""
+        """Returns the shape of a value, in which a size that is not fixed is a `DynamicSize`."""
         dims = self.dims.get(value)
         return value.shape if dims is None else _with_fixed(dims, value.shape)
 
@@ -46,7 +46,7 @@ class DynamicSizes:
                 size.is_fixed = True
 
     def size_in(self, value: Value) -> DynamicSize | None:
-        """Return the dynamic size that a scalar holds, or None."""
+        """Returns the dynamic size that a scalar holds, or None."""
         held = self.elements.get(value, ())
         size = held[0] if len(held) == 1 and not value.shape else None
         return size if isinstance(size, DynamicSize) and not size.is_fixed else None
@@ -87,7 +87,7 @@ class DynamicSizes:
             self.dims[y] = (size, *self.dims[y][1:])
 
     def relaxed(self, nodes: Iterable[Node]) -> list[Node]:
-        """Return the nodes with None for dynamic sizes in shape guards."""
+        """Returns the nodes with None for dynamic sizes in shape guards."""
         return [self._relaxed(node) if node.op is shape_guard else node for node in nodes]
 
     def _relaxed(self, node: Node) -> Node:
@@ -97,7 +97,7 @@ class DynamicSizes:
 
 
 def output_shapes(graph: Graph) -> list[tuple[int | None, ...]]:
-    """Return the shapes of the outputs of a traced graph, in which None is a dynamic size."""
+    """Returns the shapes of the outputs of a traced graph, in which None is a dynamic size."""
     sizes = DynamicSizes()
     for node in graph.nodes:
         if sizes.dims or getattr(node.op, "shaped_by_values", False):
@@ -106,7 +106,7 @@ def output_shapes(graph: Graph) -> list[tuple[int | None, ...]]:
 
 
 def dynamic_values(graph: Graph) -> set[Value]:
-    """Return the values of a graph that may have dynamic sizes: passes and executors must not rely on their shapes."""
+    """Returns the values of a graph that may have dynamic sizes: passes and executors must not rely on their shapes."""
     made = {v for node in graph.nodes if getattr(node.op, "shaped_by_values", False) for v in node.outputs}
     if not made:
         return made

@@ -93,27 +93,27 @@ class _Inside:
 
 
 def recording() -> Any:
-    """Return a context manager that yields an `EffectRecording` of the effects in the block."""
+    """Returns a context manager that yields an `EffectRecording` of the effects in the block."""
     return _Inside(EffectRecording())
 
 
 def replaying(done: list[Any]) -> Any:
-    """Return a context manager in which effects return their recorded results, until those run out, unperformed."""
+    """Returns a context manager in which effects return their recorded results, until those run out, unperformed."""
     return _Inside(iter(tuple(done))) if done else _AS_BEFORE
 
 
 def replaying_draws(done: EffectRecording) -> Any:
-    """Return a context manager in which random draws are replayed, and other effects performed."""
+    """Returns a context manager in which random draws are replayed, and other effects performed."""
     return _Inside(_PartialReplay(done, True)) if done.draws else _AS_BEFORE
 
 
 def replaying_all_but_draws(done: EffectRecording) -> Any:
-    """Return a context manager in which random numbers are drawn anew, and other effects replayed."""
+    """Returns a context manager in which random numbers are drawn anew, and other effects replayed."""
     return _Inside(_PartialReplay(done, False)) if done else _AS_BEFORE
 
 
 def once(perform: Callable[[], Any], is_draw: bool = False) -> Any:
-    """Return an effect's result from the innermost replay that is not exhausted; otherwise perform it."""
+    """Returns an effect's result from the innermost replay that is not exhausted; otherwise perform it."""
     frames = _performance.frames
     recordings = []
     for frame in reversed(frames):
@@ -137,17 +137,17 @@ def once(perform: Callable[[], Any], is_draw: bool = False) -> Any:
 
 
 def performance() -> dict[str, Any]:
-    """Return this thread's effect handling mode, for `performed_as`."""
+    """Returns this thread's effect handling mode, for `performed_as`."""
     return dict(vars(_performance))
 
 
 def is_performed() -> bool:
-    """Return whether effects are performed, and neither recorded, replayed nor imagined."""
+    """Returns whether effects are performed, and neither recorded, replayed nor imagined."""
     return not (_performance.frames or _performance.imagined)
 
 
 def performed_as(those: dict[str, Any]) -> Any:
-    """Return a context manager that applies an effect handling mode returned by `performance`."""
+    """Returns a context manager that applies an effect handling mode returned by `performance`."""
     return holding(_performance, **those)
 
 
@@ -171,7 +171,7 @@ def undoing_draws(takes: Sequence[Callable[[], Any]]) -> Iterator[None]:
 
 
 def given(result: object) -> Any:
-    """Return a context manager in which the next effect returns `result`, without being recorded."""
+    """Returns a context manager in which the next effect returns `result`, without being recorded."""
     return holding(_performance, frames=(iter((result,)),))
 
 
@@ -181,7 +181,7 @@ def is_imagined() -> bool:
 
 
 def imagining() -> Any:
-    """Return a context manager for abstract runs, which only need shapes: effects are skipped where possible."""
+    """Returns a context manager for abstract runs, which only need shapes: effects are skipped where possible."""
     return holding(_performance, imagined=True)
 
 
@@ -196,7 +196,7 @@ class Check(Unregistered):
         self.numpy = kernel
 
     def outcome(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Return no outputs, as a tuple."""
+        """Returns no outputs, as a tuple."""
         return (), True
 
 
@@ -242,7 +242,7 @@ class Effect(Check):
         self._imagined = imagined
 
     def outcome(self, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-        """Return the shapes and dtypes of the `imagined` result, which must not depend on the values of the inputs."""
+        """Returns the shapes and dtypes of the `imagined` result, which must not depend on the values of the inputs."""
         if self._imagined is None:
             return None
         result = self._imagined(*inputs, **attrs)
@@ -265,7 +265,7 @@ def same(x: Any, value: Any) -> bool:
 
 
 def check_shape(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> None:
-    """Raise `Changed` unless a shape has the expected sizes; None is a dynamic size (see `dynamic_sizes`)."""
+    """Raises `Changed` unless a shape has the expected sizes; None is a dynamic size (see `dynamic_sizes`)."""
     if shape != expected:
         known = [(size, n) for size, n in zip(shape, expected, strict=False) if n is not None]
         if len(shape) != len(expected) or any([size != n for size, n in known]):

@@ -58,7 +58,7 @@ class Node(NamedTuple):
     line: Line | None = None
 
     def on(self, found: dict[Value, Value]) -> Node:
-        """Return the node with each input that is a key of `found` replaced."""
+        """Returns the node with each input that is a key of `found` replaced."""
         if found.keys().isdisjoint(self.inputs):
             return self
         return self._replace(inputs=tuple([found.get(v, v) for v in self.inputs]))
@@ -70,12 +70,12 @@ class Node(NamedTuple):
 
 
 def maker(nodes: Iterable[Node], value: Value) -> Node | None:
-    """Return the node that produces the value, or None for an input."""
+    """Returns the node that produces the value, or None for an input."""
     return next((node for node in nodes if value in node.outputs), None)
 
 
 def unique(name: str, taken: Container[str]) -> str:
-    """Return the name, with a numeric suffix if it is already taken."""
+    """Returns the name, with a numeric suffix if it is already taken."""
     return next(n for n in chain([name], (f"{name}_{i}" for i in count(1))) if n not in taken)
 
 
@@ -136,7 +136,7 @@ class Graph:
         return tuple(map(tuple, found))
 
     def substituted(self, nodes: Sequence[Node], found: dict[Value, Value] | None = None) -> Graph:
-        """Return this graph with other nodes, and with each output and update that is a key of `found` replaced."""
+        """Returns this graph with other nodes, and with each output and update that is a key of `found` replaced."""
         at = (found or {}).get
         return replace(
             self,
@@ -146,7 +146,7 @@ class Graph:
         )
 
     def with_subgraphs(self, change: Callable[[Graph], Graph]) -> Graph:
-        """Return this graph with the graphs that its nodes run replaced by `change(graph)`."""
+        """Returns this graph with the graphs that its nodes run replaced by `change(graph)`."""
 
         def changed(value: Any) -> Any:
             if isinstance(value, Graph):
@@ -254,7 +254,7 @@ def _tied(y: Tensor, inputs: Sequence[Tensor]) -> Tensor:
 
 
 def _with_own_streams(attrs: dict[str, Any], streams: dict[int, Stream], random: TraceStreams) -> dict[str, Any]:
-    """Return a node's attributes for another graph, in which its random draws, nested ones too, get new streams."""
+    """Returns a node's attributes for another graph, in which its random draws, nested ones too, get new streams."""
 
     def own(value: Any) -> Any:
         if isinstance(value, Draw):

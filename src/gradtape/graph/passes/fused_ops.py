@@ -49,7 +49,7 @@ FUSED = {  # keyed by the name of the second op
 
 
 def with_fused_ops(graph: Graph) -> Graph:
-    """Return the graph with one node for each pair whose first op precedes the second."""
+    """Returns the graph with one node for each pair whose first op precedes the second."""
     firsts: dict[tuple[Any, ...], int] = {}  # indices of first ops, keyed by the second op's name and inputs
     nodes: list[Node] = []
     for node in graph.nodes:

@@ -90,7 +90,7 @@ def _constant_key(value: Value) -> Any:
 
 
 def attribute_key(value: Any) -> Any:
-    """Return a hash key that distinguishes attributes by type and bits: 1, 1.0 and True differ, so do 0.0 and -0.0.
+    """Returns a hash key that distinguishes attributes by type and bits: 1, 1.0 and True differ, so do 0.0 and -0.0.
 
     Raises TypeError for a large array, and for an object without a hash.
     """
@@ -109,7 +109,7 @@ def attribute_key(value: Any) -> Any:
 
 
 def _key(value: Any) -> Any:
-    """Return the hash key of an attribute, or its identity if it has none."""
+    """Returns the hash key of an attribute, or its identity if it has none."""
     try:
         return attribute_key(value)
     except TypeError:
@@ -149,7 +149,7 @@ PASSES = [  # run in this order until the graph stops shrinking, then `fewer_pro
 
 
 def _computed(node: Node) -> list[Value] | None:
-    """Return the outputs of a node with constant inputs as constants, or None if the node is not to be folded."""
+    """Returns the outputs of a node with constant inputs as constants, or None if the node is not to be folded."""
     largest = max([_SMALL, *(math.prod(v.shape) for v in node.inputs)])
     if node.effect or not isinstance(node.op, Op) or any(math.prod(v.shape) > largest for v in node.outputs):
         return None

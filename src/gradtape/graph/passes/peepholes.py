@@ -22,7 +22,7 @@ _EXACT = {"float16": 1 << 11, "bfloat16": 1 << 8, "float32": 1 << 24, "float64":
 
 
 def _with(node: Node, name: str, *inputs: Value, **attrs: Any) -> Node:
-    """Return a node that produces the node's output by another op."""
+    """Returns a node that produces the node's output by another op."""
     return node._replace(op=op_named(name), inputs=inputs, attrs=attrs)
 
 
@@ -31,7 +31,7 @@ def _constant(number: Any, dtype: DType) -> Value:
 
 
 def _stretched(node: Node, x: Value) -> Answer:
-    """Return `x` broadcast to the shape of the node's output, which it equals."""
+    """Returns `x` broadcast to the shape of the node's output, which it equals."""
     y = node.outputs[0]
     if x.dtype is not y.dtype or x.shape == y.shape:
         return x
@@ -39,7 +39,7 @@ def _stretched(node: Node, x: Value) -> Answer:
 
 
 def number_of(graph: Rewriting, value: Value) -> Any:
-    """Return the number that every element of `value` equals, as a NumPy scalar, or None."""
+    """Returns the number that every element of `value` equals, as a NumPy scalar, or None."""
     if value not in graph.notes:
         graph.notes[value] = _find_number(graph, value)
     return graph.notes[value]
@@ -61,7 +61,7 @@ def _find_number(graph: Rewriting, value: Value) -> Any:
 
 
 def _uniform(array: Any) -> Any:
-    """Return the number that every element of an array equals, or None; 0.0 and -0.0 differ."""
+    """Returns the number that every element of an array equals, or None; 0.0 and -0.0 differ."""
     array = np.asarray(array)
     if array.dtype.kind not in "biuf" or not array.size:
         return None
@@ -74,7 +74,7 @@ def _uniform(array: Any) -> Any:
 
 
 def _exact_sum(graph: Rewriting, node: Node) -> Any:
-    """Return the sum of equal integers, if it is exactly representable."""
+    """Returns the sum of equal integers, if it is exactly representable."""
     (x,) = node.inputs
     number = number_of(graph, x)
     if number is None or x.dtype.name not in _EXACT or not np.isfinite(number) or number != np.floor(number):

@@ -44,7 +44,7 @@ class Recomputed(NamedTuple):
 
 
 def recomputed(graph: Graph, weights: Weights, limit: float, patience: float, most: float) -> Recomputed | None:
-    """Return a schedule that holds at most `limit` bytes besides inputs, as far as possible.
+    """Returns a schedule that holds at most `limit` bytes besides inputs, as far as possible.
 
     `patience` is the weight of the time until a value's next use. Returns None if the repeated nodes take more than
     `most` seconds.
@@ -53,7 +53,7 @@ def recomputed(graph: Graph, weights: Weights, limit: float, patience: float, mo
 
 
 def profile(graph: Graph, root: dict[Value, Value], size: Callable[[Value], int]) -> list[int]:
-    """Return the bytes held while each node runs; `root` maps a value in another's memory to that value."""
+    """Returns the bytes held while each node runs; `root` maps a value in another's memory to that value."""
     last: dict[Value, int] = {}
     for i, node in enumerate(graph.nodes):
         last.update((root.get(v, v), i) for v in (*node.inputs, *node.outputs))
@@ -108,7 +108,7 @@ class _Simulation(BlockStore[_PlannedBlock]):
         self._result: list[Node] = []
 
     def _build_blocks(self, graph: Graph) -> dict[Value, _PlannedBlock]:
-        """Return the block of each value that a node produces."""
+        """Returns the block of each value that a node produces."""
         roots: dict[Value, _PlannedBlock] = {}
         ascends = self._find_ascents(graph)
         found: dict[Value, _PlannedBlock] = {}
@@ -248,7 +248,7 @@ class _Simulation(BlockStore[_PlannedBlock]):
         self._current.update((v, made[v]) for v in outputs)
 
     def _overwritten(self, i: int, later: Collection[_PlannedBlock]) -> _PlannedBlock | None:
-        """Return the block that the node writes its result over, if the node is the only one that still needs it."""
+        """Returns the block that the node writes its result over, if the node is the only one that still needs it."""
         node = self._nodes[i]
         if not self._weights.overwrites(node):
             return None
@@ -287,14 +287,14 @@ class _Simulation(BlockStore[_PlannedBlock]):
         return self._next_need(block) < self._never
 
     def _next_use(self, block: _PlannedBlock) -> int:
-        """Return the index of the next node that uses a block directly, or the number of nodes if there is none."""
+        """Returns the index of the next node that uses a block directly, or the number of nodes if there is none."""
         uses = block.uses
         while uses[block.passed] < self._at:
             block.passed += 1
         return uses[block.passed]
 
     def _next_need(self, block: _PlannedBlock) -> int:
-        """Return the next node that uses a block, or one recomputable from it; the number of nodes if there is none.
+        """Returns the next node that uses a block, or one recomputable from it; the number of nodes if there is none.
 
         The answer only grows during a run, so a cached one is valid until that node has run.
         """

@@ -85,18 +85,18 @@ class Rewriting:
         self.notes: dict[Any, Any] = {}  # cache for the rows' facts about values
 
     def result(self) -> Graph:
-        """Return the rewritten graph."""
+        """Returns the rewritten graph."""
         for node in self.graph.nodes:
             self._add(node.on(self._found))
         return self.graph.substituted(self.nodes, self._found)
 
     def made_by(self, value: Value, name: str) -> Node | None:
-        """Return the node that produces a value, if its op has this name."""
+        """Returns the node that produces a value, if its op has this name."""
         node = self.maker(value)
         return node if node is not None and node.op.name == name else None
 
     def maker(self, value: Value) -> Node | None:
-        """Return the node that produces a value, if its op is a registered one."""
+        """Returns the node that produces a value, if its op is a registered one."""
         node = self._maker.get(value)
         return node if node is not None and isinstance(node.op, Op) and not self._is_dynamic(node) else None
 

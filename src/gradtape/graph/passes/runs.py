@@ -46,7 +46,7 @@ class Runs:
             run = self._merged(run, other)
 
     def _merged(self, run: Run, other: Run) -> Run:
-        """Return the union of two runs, or `run` if they cannot be merged."""
+        """Returns the union of two runs, or `run` if they cannot be merged."""
         frame = run.frame.joined(other.frame)
         if run.shape != other.shape or frame is None:
             return run
@@ -97,7 +97,7 @@ class Runs:
                 yield group
 
     def joined(self, graph: Graph, made: Callable[[list[Node], list[Value], Run], Node]) -> Graph:
-        """Return the graph with one node `made(members, results, run)` per run; `results` are used outside the run."""
+        """Returns the graph with one node `made(members, results, run)` per run; `results` are used outside the run."""
         used = Uses(graph).count
         nodes: list[Node] = []
         for group in self.in_order():
@@ -112,6 +112,6 @@ class Runs:
 
 
 def inputs_of(members: Sequence[Node]) -> tuple[Value, ...]:
-    """Return the values that the members of a run take from outside."""
+    """Returns the values that the members of a run take from outside."""
     inner = {v for node in members for v in node.outputs}
     return tuple(dict.fromkeys(v for node in members for v in node.inputs if v not in inner))

@@ -21,11 +21,11 @@ class _Assigned(Unregistered):
     tracked: _Assigned
 
     def numpy(self, value: Any, variable: object) -> Any:
-        """Return the value."""
+        """Returns the value."""
         return value
 
     def forwards_inputs(self, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[Any, ...]:
-        """Return the value, which is the first input."""
+        """Returns the value, which is the first input."""
         return (inputs[0],)
 
     def vjp(self, m: OpNamespace, g: object, saved: tuple[Any, ...], parents: Sequence[int]) -> tuple[Any, Any]:
@@ -35,7 +35,7 @@ class _Assigned(Unregistered):
     vjp_raw = vjp
 
     def jvp(self, m: OpNamespace, inputs: Sequence[Tensor], y: object, attrs: dict[str, Any], ts: Sequence[Any]) -> Any:
-        """Return the tangent of the assigned value."""
+        """Returns the tangent of the assigned value."""
         return ts[0]
 
 

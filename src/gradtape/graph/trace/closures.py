@@ -29,17 +29,17 @@ _FUNCTIONS = (types.FunctionType, types.MethodType)
 
 
 def tensors_around(f: object) -> list[Tensor]:
-    """Return the differentiable tensors reachable from `f` through closures, globals, attributes and functions."""
+    """Returns the differentiable tensors reachable from `f` through closures, globals, attributes and functions."""
     return [x for x in _around(f, _NO_TENSORS) if not isinstance(x, Variable) and x.dtype.differentiable]
 
 
 def variables_around(f: object) -> list[Variable]:
-    """Return the variables reachable from `f` in the same way."""
+    """Returns the variables reachable from `f` in the same way."""
     return [x for x in _around(f, _PLAIN) if isinstance(x, Variable)]
 
 
 def _around(f: object, plain: tuple[type, ...]) -> list[Any]:
-    """Return the tensors and variables reachable from `f`, without searching values of the `plain` types."""
+    """Returns the tensors and variables reachable from `f`, without searching values of the `plain` types."""
     found: list[Any] = []
     seen: set[int] = set()
     todo: list[tuple[Any, Sequence[str]]] = [(f, ())]
@@ -85,7 +85,7 @@ def _used_by(f: types.FunctionType, plain: tuple[type, ...]) -> Iterator[tuple[A
 
 @functools.lru_cache(maxsize=1024)
 def _names(code: types.CodeType) -> tuple[str, ...]:
-    """Return the names of the globals and attributes used by a function and by the functions nested in it."""
+    """Returns the names of the globals and attributes used by a function and by the functions nested in it."""
     inner = [name for part in code.co_consts if isinstance(part, types.CodeType) for name in _names(part)]
     return (*code.co_names, *inner)
 
@@ -115,7 +115,7 @@ def is_external(x: Tensor) -> bool:
 
 
 def opened(graph: Graph, constants: Sequence[Value]) -> Graph:
-    """Return the graph with these constants turned into additional inputs."""
+    """Returns the graph with these constants turned into additional inputs."""
     given = {value: Value(value.shape, value.dtype) for value in constants}
     nodes = [node.on(given) for node in graph.nodes]
     graph = graph.substituted(nodes, given)

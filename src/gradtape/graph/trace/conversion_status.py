@@ -47,12 +47,12 @@ thread = carried(_ConversionThread())
 
 
 def switched(off: bool) -> AbstractContextManager[None]:
-    """Return a context manager that disables or enables the conversion of calls."""
+    """Returns a context manager that disables or enables the conversion of calls."""
     return holding(thread, off=off)
 
 
 def waiting(now: bool) -> AbstractContextManager[None]:
-    """Return a context manager in which functions run unconverted until they need conversion, or are converted."""
+    """Returns a context manager in which functions run unconverted until they need conversion, or are converted."""
     return holding(thread, waiting=now)
 
 
@@ -113,7 +113,7 @@ def do_not_convert(func: Callable[_P, _R]) -> Callable[_P, _R]: ...
 @overload
 def do_not_convert(func: None = None) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
 def do_not_convert(func: Callable[..., Any] | None = None) -> Any:
-    """Return `func` wrapped so that neither it nor the functions it calls are converted.
+    """Returns `func` wrapped so that neither it nor the functions it calls are converted.
 
     >>> @tf.autograph.experimental.do_not_convert
     ... def f(x):

@@ -38,13 +38,13 @@ class Cotangents:
 
     @classmethod
     def of_forms(cls, forms: Sequence[Any]) -> Cotangents:
-        """Return cotangents with these forms."""
+        """Returns cotangents with these forms."""
         found = cls([])
         found.forms = list(forms)
         return found
 
     def taken(self) -> list[Tensor]:
-        """Return the output tensors and drop them, as they keep their trace alive."""
+        """Returns the output tensors and drop them, as they keep their trace alive."""
         tensors, self._tensors = self._tensors, []
         return tensors
 
@@ -60,7 +60,7 @@ class Cotangents:
         return found
 
     def place(self, i: int) -> Value | None:
-        """Return the value of input `i`'s cotangent in the backward graph, if it is a single tensor."""
+        """Returns the value of input `i`'s cotangent in the backward graph, if it is a single tensor."""
         form = self.forms[i]
         return self.places[form] if type(form) is int else None
 
@@ -135,7 +135,7 @@ def _parted(nodes: Sequence[Node], cotangents: Sequence[Value]) -> tuple[tuple[N
 
 
 def _with_uneven(before: Sequence[Node], after: Sequence[Node]) -> tuple[Node, ...]:
-    """Return `after`, preceded by the nodes of `before` that recompute the values of dynamic shape that it uses."""
+    """Returns `after`, preceded by the nodes of `before` that recompute the values of dynamic shape that it uses."""
     uneven = _uneven(before)
     needed = {v for node in after for v in node.inputs}
     again = []
@@ -149,7 +149,7 @@ def _with_uneven(before: Sequence[Node], after: Sequence[Node]) -> tuple[Node, .
 
 
 def _uneven(nodes: Sequence[Node]) -> set[Value]:
-    """Return the values whose shape depends on the number of iterations of a loop."""
+    """Returns the values whose shape depends on the number of iterations of a loop."""
     found: set[Value] = set()
     for node in nodes:
         rounds = node.attrs.get("rounds")

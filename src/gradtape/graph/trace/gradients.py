@@ -34,7 +34,7 @@ _EAGER = "tf.gradients is not supported when eager execution is enabled. Use tf.
 def gradients(
     ys: Any, xs: Any, grad_ys: Any = None, stop_gradients: Any = None, zeros: bool = False
 ) -> list[OptionalGradient]:
-    """Return the gradients of the sum of `ys` with respect to each of `xs`, in the function being traced.
+    """Returns the gradients of the sum of `ys` with respect to each of `xs`, in the function being traced.
 
     One that `ys` do not depend on gets None or, if `zeros`, zeros.
     """
@@ -63,7 +63,7 @@ def gradients(
 
 
 def hessians(ys: object, xs: object) -> list[Any]:
-    """Return the second derivatives of the sum of `ys` with respect to each of `xs`."""
+    """Returns the second derivatives of the sum of `ys` with respect to each of `xs`."""
     found = []
     for x in _listed(xs):
         (gradient,) = gradients(ys, [x])
@@ -84,7 +84,7 @@ def _listed(value: object) -> list[Any]:
 
 
 def _reconstructed(ys: Sequence[Any], xs: Sequence[Any], stops: Sequence[Any]) -> tuple[Tape, list[Any], list[Any]]:
-    """Return a tape that has recorded the way from `xs` to `ys`, and both as the tensors that the tape knows."""
+    """Returns a tape that has recorded the way from `xs` to `ys`, and both as the tensors that the tape knows."""
     trace = active_trace()
     if trace is None:
         raise RuntimeError(_EAGER)
@@ -149,7 +149,7 @@ class _Past:
         self._tensors: dict[Value, Tensor] = {}
 
     def tensor(self, x: Tensor) -> Tensor:
-        """Return the tensor at the place of `x`, recorded together with everything that leads to it."""
+        """Returns the tensor at the place of `x`, recorded together with everything that leads to it."""
         return self._at(x.place, x) if type(x) is TracedTensor else x
 
     def _at(self, wanted: Value, x: TracedTensor | None = None) -> Tensor:
@@ -177,7 +177,7 @@ class _Past:
         return {self._origins.get(x.place, x.place) for x in xs if type(x) is TracedTensor}
 
     def _between(self) -> dict[Value, Node]:
-        """Return the producers, in the outer traces, of the values that depend on the sources."""
+        """Returns the producers, in the outer traces, of the values that depend on the sources."""
         found: dict[Value, Node] = {}
         for trace in _from_outermost(self._trace)[:-1]:
             for node in trace.builder.nodes:
@@ -187,7 +187,7 @@ class _Past:
         return found
 
     def _known_as(self, place: Value) -> Value:
-        """Return the canonical place of a value: where it is defined, if that is relevant, or else the place itself."""
+        """Returns the canonical place of a value: where it is defined, if that matters, or else the place itself."""
         made = self._origins.get(place, place)
         return made if made in self._outside or made in self._watched or made in self._stopped else place
 
@@ -196,7 +196,7 @@ class _Past:
         return place.constant is None or place in self._watched
 
     def _leaf(self, place: Value, x: TracedTensor | None) -> Tensor:
-        """Return a new tensor for a place that no relevant node produces."""
+        """Returns a new tensor for a place that no relevant node produces."""
         found = self._trace.given.get(place)
         if found is None and x is not None and x.place is place:
             found = x

@@ -42,7 +42,7 @@ class GraphBuilder:
         self.nodes.append(Node(op, tuple(inputs), attrs, tuple(outputs), several, line or self.line or caller()))
 
     def constant(self, x: Tensor) -> Value:
-        """Return the constant that stands for a plain tensor."""
+        """Returns the constant that stands for a plain tensor."""
         found = self._constants.get(id(x))
         if found is None:
             found = self._constants[id(x)] = (x, Value(x.dims, x.dtype, x.array))
@@ -58,7 +58,7 @@ class GraphBuilder:
             self.line = before
 
     def name_of(self, place: Value) -> str:
-        """Return a unique name of a value: that of its parameter, or of the op that produced it."""
+        """Returns a unique name of a value: that of its parameter, or of the op that produced it."""
         if place not in self._names:
             made = maker(self.nodes, place)
             name = self._parameters.get(place, "captured") if made is None else made.op.name
@@ -74,7 +74,7 @@ class Guards:
         self.guarded: set[Value] = set()
 
     def specialize(self, place: Value, value: Tensor) -> Any:
-        """Return the array of `value`, which the graph now depends on: a run with a different one is traced again."""
+        """Returns the array of `value`, which the graph now depends on: a run with a different one is traced again."""
         conversion.looks += 1
         array = value.array
         if place not in self.guarded:

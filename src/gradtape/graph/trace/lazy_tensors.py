@@ -73,7 +73,7 @@ class Thunk:
         return self._results is not None
 
     def results(self) -> Sequence[Tensor]:
-        """Return the values. Dependencies are computed first, iteratively: a chain may be thousands of steps long."""
+        """Returns the values. Dependencies are computed first, iteratively: a chain may be thousands of steps long."""
         todo = [self]
         while todo:
             work = todo[-1]
@@ -122,7 +122,7 @@ class Evaluator:
         self.performed: dict[Value, list[Any]] = {}  # results of the effects inside a node, by its first output
 
     def compute(self, op: GraphOp, values: Sequence[Tensor], attrs: Attrs) -> Any:
-        """Return the results of `op`, as lazy tensors if their values are not needed now."""
+        """Returns the results of `op`, as lazy tensors if their values are not needed now."""
         if not self.is_lazy:
             return computed(op, values, attrs)
         if op is assigned:
@@ -159,7 +159,7 @@ def must_run(op: GraphOp) -> bool:
 
 
 def plain(x: Tensor) -> Tensor:
-    """Return a plain tensor, forcing a lazy one."""
+    """Returns a plain tensor, forcing a lazy one."""
     return wrap(x.array, x.dtype) if type(x) is LazyTensor else x
 
 
@@ -175,17 +175,17 @@ def computed(op: GraphOp, values: Sequence[Tensor], attrs: Attrs) -> Any:
 
 
 def of_variable(variable: Variable) -> LazyTensor:
-    """Return the variable's value as a lazy tensor."""
+    """Returns the variable's value as a lazy tensor."""
     return LazyTensor(variable.dims, variable.dtype, Thunk(lambda: (wrap(variable._storage.host(), variable.dtype),)))
 
 
 def lazy_copy(x: Tensor) -> LazyTensor:
-    """Return the value of a tensor on a device as a lazy tensor on the host."""
+    """Returns the value of a tensor on a device as a lazy tensor on the host."""
     return LazyTensor(x.dims, x.dtype, Thunk(lambda: (wrap(x.array, x.dtype),)))
 
 
 def ones_like(x: Tensor, lazy: bool) -> Tensor:
-    """Return ones as an example cotangent of `x` for a trace, lazy if `lazy`."""
+    """Returns ones as an example cotangent of `x` for a trace, lazy if `lazy`."""
     dims, dtype = x.dims, x.dtype
 
     def make() -> tuple[Tensor]:
@@ -195,7 +195,7 @@ def ones_like(x: Tensor, lazy: bool) -> Tensor:
 
 
 def first_of(x: Tensor) -> Tensor:
-    """Return the first row of a tensor."""
+    """Returns the first row of a tensor."""
     if type(x) is not LazyTensor:
         return wrap(x.array[0, ...], x.dtype)  # for strings, `array[0]` is bytes instead of an array
     return LazyTensor(x.dims[1:], x.dtype, Thunk(lambda rows: (wrap(rows.array[0, ...], rows.dtype),), (x,)))
@@ -235,7 +235,7 @@ def _by_numpy(op: Op, inputs: Sequence[Tensor], attrs: Attrs) -> Outcome | None:
 
 @cache
 def _on_xla() -> Callable[..., Outcome | None]:
-    """Return the shape inference for XLA. JAX is imported when a function is first traced for XLA.
+    """Returns the shape inference for XLA. JAX is imported when a function is first traced for XLA.
 
     JAX is then initialized with the number of devices that the program has requested.
     """

@@ -34,12 +34,12 @@ class RandomStreams:
         self._op_seeds = self._draws = self.parts = 0  # the number of each so far
 
     def next_op_seed(self) -> int:
-        """Return the default seed of a random op: its index among the graph's seedless random ops."""
+        """Returns the default seed of a random op: its index among the graph's seedless random ops."""
         self._op_seeds += 1
         return self._op_seeds - 1
 
     def next_path(self) -> tuple[int, ...]:
-        """Return the path of the next part."""
+        """Returns the path of the next part."""
         self.parts += 1
         return (*self._path, self.parts)
 
@@ -54,7 +54,7 @@ class RandomStreams:
             self._path, self._op_seeds, self._draws, self.parts = before
 
     def stream(self, first: int, second: int, blocks: int) -> Draw:
-        """Return the next random op's draw, from the same stream whenever the function is traced."""
+        """Returns the next random op's draw, from the same stream whenever the function is traced."""
         return Draw(self.streams.setdefault(self._next_key(), Stream(first, second)), blocks)
 
     def _next_key(self) -> StreamKey:
@@ -62,7 +62,7 @@ class RandomStreams:
         return self._path, self._draws
 
     def stream_for(self, stream: Stream) -> Stream:
-        """Return the stream that replaces another graph's `stream` here, the same one at every trace."""
+        """Returns the stream that replaces another graph's `stream` here, the same one at every trace."""
         if self.replacements is not None:
             return self.replacements.setdefault(id(stream), stream.fresh())
         return self.streams.setdefault(self._next_key(), stream.fresh())

@@ -34,7 +34,7 @@ def taken_apart(returned: Any) -> tuple[Any, list[Any], list[Tensor]]:
 
 
 def emptied(leaf: Any) -> Any:
-    """Return the placeholder of a leaf in a stored structure: the leaf itself would keep a trace and its values alive.
+    """Returns the placeholder of a leaf in a stored structure: the leaf itself would keep a trace and its values alive.
 
     For a composite it is the spec, from which one can be rebuilt.
     """

@@ -261,7 +261,7 @@ class SymbolicTensor(Unpicklable, Tensor):
         return self.trace.for_examples(lambda *given: _run(op, given, attrs), inputs, {}, op.title)
 
     def own_read(self) -> Tensor:
-        """Return the tensor itself."""
+        """Returns the tensor itself."""
         return self
 
     @property

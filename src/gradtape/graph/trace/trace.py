@@ -105,7 +105,7 @@ class Trace(dispatch.Recorder):
         """Accepts a target that a tape has not recorded: its gradients are None."""
 
     def entered(self) -> dispatch.traced_by:
-        """Return a context manager in which ops on traced tensors are added to this trace."""
+        """Returns a context manager in which ops on traced tensors are added to this trace."""
         return dispatch.traced_by(self)
 
     def at_line(self, line: Line | None = None) -> AbstractContextManager[None]:
@@ -113,7 +113,7 @@ class Trace(dispatch.Recorder):
         return self.builder.at_line(line)
 
     def give(self, value: Tensor, place: Value) -> TracedTensor:
-        """Return a tensor that no computation in the graph produces."""
+        """Returns a tensor that no computation in the graph produces."""
         self.given[place] = x = TracedTensor(value, place, self)
         return x
 
@@ -204,7 +204,7 @@ class Trace(dispatch.Recorder):
         return outputs
 
     def place_of(self, x: Tensor) -> Value:
-        """Return the value in this graph that stands for an input of an op."""
+        """Returns the value in this graph that stands for an input of an op."""
         if type(x) is TracedTensor:
             return x.place if x.trace is self else self.capture(x).place
         if type(x) is PoisonTensor:
@@ -223,7 +223,7 @@ class Trace(dispatch.Recorder):
         return constant
 
     def own(self, x: Tensor) -> Tensor:
-        """Return `x`, captured if it is a traced tensor of an outer trace."""
+        """Returns `x`, captured if it is a traced tensor of an outer trace."""
         return self.capture(x) if type(x) is TracedTensor and x.trace is not self else x
 
     def capture(self, x: Tensor, variable: Variable | None = None) -> TracedTensor:
@@ -243,7 +243,7 @@ class Trace(dispatch.Recorder):
         return found[1]
 
     def _check_access(self, x: TracedTensor) -> None:
-        """Raise unless `x` belongs to an enclosing trace."""
+        """Raises unless `x` belongs to an enclosing trace."""
         if not x.trace.open:
             raise out_of_scope(x)
         if self.outer is not None:
@@ -256,7 +256,7 @@ class Trace(dispatch.Recorder):
         raise out_of_scope(x) if trace is None else InlineIntoCaller
 
     def known(self, x: TracedTensor) -> Any:
-        """Return the array of `x` in this run, on which the graph is specialized."""
+        """Returns the array of `x` in this run, on which the graph is specialized."""
         if not self.open:
             raise out_of_scope(x)
         if self.sizes is not None:
@@ -276,7 +276,7 @@ class Trace(dispatch.Recorder):
         return self.run(draw, (), {"take": take})
 
     def read(self, variable: Variable) -> Tensor:
-        """Return the current value of `variable`, with tracers for the active recorders."""
+        """Returns the current value of `variable`, with tracers for the active recorders."""
         return self.variables.read(variable, self)
 
     def read_quietly(self, variable: Variable) -> Tensor:
@@ -302,7 +302,7 @@ class Trace(dispatch.Recorder):
         self.variables.add_local(variable, value, self)
 
     def lifted(self, value: Any) -> Any:
-        """Return the concrete value, in this run, of a variable's initial value."""
+        """Returns the concrete value, in this run, of a variable's initial value."""
         return placed(plain(value.value)) if type(value) is TracedTensor else value
 
     def release(self) -> None:
@@ -312,7 +312,7 @@ class Trace(dispatch.Recorder):
             tensors.clear()
 
     def finish(self, outputs: Sequence[Tensor]) -> Graph:
-        """Return the graph with these outputs, and release the trace."""
+        """Returns the graph with these outputs, and release the trace."""
         graph = self.graph(outputs)
         self.release()
         return graph
@@ -328,7 +328,7 @@ class Trace(dispatch.Recorder):
 
 
 def present_trace() -> Trace:
-    """Return the innermost trace in progress in this thread, which must exist."""
+    """Returns the innermost trace in progress in this thread, which must exist."""
     trace = active_trace()
     assert trace is not None
     if trace.for_examples is not None:
@@ -337,7 +337,7 @@ def present_trace() -> Trace:
 
 
 def active_trace() -> Trace | None:
-    """Return the innermost trace in progress in this thread."""
+    """Returns the innermost trace in progress in this thread."""
     trace = thread.trace
     assert trace is None or isinstance(trace, Trace)
     return trace

@@ -122,7 +122,7 @@ class TracedTensor(Unpicklable, Tensor):
         return self.trace.known(self)
 
     def own_read(self) -> Tensor:
-        """Return the tensor itself: in a trace, every read is already a distinct object."""
+        """Returns the tensor itself: in a trace, every read is already a distinct object."""
         return self
 
     def interpret(self, op: Any, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
@@ -243,7 +243,7 @@ class PoisonTensor(TracedTensor):
 
 
 def value_of(x: Tensor) -> Tensor:
-    """Return the concrete value of a tensor in this run, plain or lazy."""
+    """Returns the concrete value of a tensor in this run, plain or lazy."""
     while type(x) is TracedTensor:
         x = x.value
     if type(x) is LazyTensor:
@@ -257,7 +257,7 @@ def value_of(x: Tensor) -> Tensor:
 
 
 def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:
-    """Return the error for a traced tensor that has escaped its trace: the function, or a branch or loop in it."""
+    """Returns the error for a traced tensor that has escaped its trace: the function, or a branch or loop in it."""
     made = maker(x.trace.builder.nodes, x.place)
     where = made.line if made is not None and made.line is not None else ("?", 0, "?")
     return (TypeError if eagerly or x.trace.outer is None else InaccessibleTensorError)(
@@ -269,14 +269,14 @@ def out_of_scope(x: TracedTensor, eagerly: bool = False) -> Exception:
 
 
 def check_scope(tensors: Sequence[Tensor]) -> None:
-    """Raise if one of the tensors has escaped its trace."""
+    """Raises if one of the tensors has escaped its trace."""
     for x in tensors:
         if type(x) is TracedTensor and not x.trace.open:
             raise out_of_scope(x, eagerly=dispatch.thread.trace is None)
 
 
 def _graph(x: Tensor) -> Any:
-    """Return the function being traced, to which constants belong too."""
+    """Returns the function being traced, to which constants belong too."""
     if dispatch.thread.trace is None:
         raise AttributeError("Tensor.graph is undefined when eager execution is enabled.")
     return dispatch.thread.trace

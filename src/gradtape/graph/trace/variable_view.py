@@ -45,7 +45,7 @@ class VariableView:
         self.compiled_on: Callable[[ArrayModule], bool] = lambda module: False
 
     def read(self, variable: Variable, trace: Trace) -> Tensor:
-        """Return the current value, with tracers for the active recorders."""
+        """Returns the current value, with tracers for the active recorders."""
         at = id(variable)
         held = self._current.get(at)
         if held is None:
@@ -94,7 +94,7 @@ class VariableView:
         return found[1]
 
     def current(self, variable: Variable) -> Tensor:
-        """Return the tensor, traced or not, that holds the value of a variable that has been read or written."""
+        """Returns the tensor, traced or not, that holds the value of a variable that has been read or written."""
         return self._current[id(variable)]
 
     def write(self, variable: Variable, value: Tensor, trace: Trace) -> None:
@@ -122,7 +122,7 @@ class VariableView:
         self.created.append(variable)
 
     def check_creation(self) -> None:
-        """Raise ValueError unless this traces the function's first call, the only one that may create variables."""
+        """Raises ValueError unless this traces the function's first call, the only one that may create variables."""
         if not self.may_create:
             raise ValueError(
                 "tf.function only supports singleton tf.Variables created on the first call. Make sure the tf.Variable "
@@ -142,7 +142,7 @@ class VariableView:
         self._current[id(variable)] = self.first_reads[id(variable)] = value
 
     def updates(self, place_of: Callable[[Tensor], Value]) -> tuple[tuple[Variable, Value], ...]:
-        """Return the written variables with their new values.
+        """Returns the written variables with their new values.
 
         In the order of the reads, so that XLA can alias each update with its input buffer instead of copying.
         """
@@ -150,11 +150,11 @@ class VariableView:
         return tuple([(self.written[at], place_of(self._current[at])) for at in written])
 
     def arrays_replaced(self) -> list[tuple[Variable, Any]]:
-        """Return the written variables that were read before, with the arrays that were read."""
+        """Returns the written variables that were read before, with the arrays that were read."""
         return [(v, value_of(self.first_reads[at]).array) for at, v in self.written.items() if at in self.reads]
 
     def arrays_written(self) -> list[tuple[Variable, Any]]:
-        """Return the written variables with their new arrays."""
+        """Returns the written variables with their new arrays."""
         return [(variable, value_of(self._current[at]).array) for at, variable in self.written.items()]
 
     def release(self) -> None:

@@ -147,7 +147,7 @@ def to_dense(rt: RaggedTensor, default_value: object, shape: object) -> Tensor:
 
 
 def _check_default(default: tuple[int, ...], flat: tuple[int, ...]) -> None:
-    """Raise unless a default value of one shape broadcasts to one of the flat values, which have the shape `flat`."""
+    """Raises unless a default value of one shape broadcasts to one of the flat values, which have the shape `flat`."""
     reason = None
     if len(default) >= len(flat):
         reason = f"default_value.rank = {len(default)}  must be less than rt_input.flat_values.rank = {len(flat)}"

@@ -51,7 +51,7 @@ def _on_flat_values(f: Callable[..., Any], *values: Any) -> Any:
 
 
 def same_splits_dtype(values: Sequence[Any]) -> list[Any]:
-    """Return the values; raise unless all ragged ones have row splits of one dtype."""
+    """Returns the values; raises unless all ragged ones have row splits of one dtype."""
     found = {x.row_splits.dtype for x in values if isinstance(x, RaggedTensor)}
     if len(found) > 1:
         raise ValueError(
@@ -163,7 +163,7 @@ def _common(
 
 
 def _check_equal(a: RowPartition, b: RowPartition) -> None:
-    """Raise unless both partitions are equal; in a trace, check at every run."""
+    """Raises unless both partitions are equal; in a trace, check at every run."""
     x, y = a.row_splits(), b.row_splits()
     if x is y:
         return
@@ -199,7 +199,7 @@ def _descend(view: _Dimensions, size: RowPartition | int, rows: RowPartition, ax
 
 
 def _gathered(view: _Dimensions, partitions: list[RowPartition], depth: int) -> RaggedTensor:
-    """Return the value of a view with its rows gathered as the result requires, partitioned by `partitions`."""
+    """Returns the value of a view with its rows gathered as the result requires, partitioned by `partitions`."""
     flat: Any = view.flat
     own = depth - view.missing  # its dimension at the last ragged axis
     if not view.partitions or own > len(view.partitions):

@@ -242,11 +242,11 @@ class RowPartition(CompositeTensor):
         return self._uniform
 
     def of(self, count: int | None) -> RowPartition:
-        """Return the partition with a known number of values; None is unknown."""
+        """Returns the partition with a known number of values; None is unknown."""
         return self if self._count == count else cut_at(self._splits, self._uniform, count)
 
     def with_dtype(self, dtype: object) -> RowPartition:
-        """Return the partition with splits of another dtype."""
+        """Returns the partition with splits of another dtype."""
         kind = as_dtype(dtype)
         if kind not in (dtypes.int32, dtypes.int64):
             raise ValueError("dtype must be int32 or int64")
@@ -304,7 +304,7 @@ class RowPartitionSpec(TypeSpec):
 
 
 def check_flag(validate: object) -> None:
-    """Raise TypeError unless `validate` is a bool."""
+    """Raises TypeError unless `validate` is a bool."""
     if not isinstance(validate, bool):
         raise TypeError(f"Argument `validate` must have type bool. Received {validate}.")
 

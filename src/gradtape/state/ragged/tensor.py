@@ -213,7 +213,7 @@ class RaggedTensor(_RaggedOperators):
 
     @runs_with_examples
     def with_values(self, new_values: object) -> RaggedTensor:
-        """Return a ragged tensor with other values and the same row partition."""
+        """Returns a ragged tensor with other values and the same row partition."""
         values = converted(new_values)
         if isinstance(values, RaggedTensor) and values.row_splits.dtype is not self.row_splits.dtype:
             raise ValueError(
@@ -229,13 +229,13 @@ class RaggedTensor(_RaggedOperators):
 
     @runs_with_examples
     def with_flat_values(self, new_values: object) -> RaggedTensor:
-        """Return a ragged tensor with other flat values and the same row partitions."""
+        """Returns a ragged tensor with other flat values and the same row partitions."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
 
     def with_row_splits_dtype(self, dtype: object) -> RaggedTensor:
-        """Return the ragged tensor with row splits of another dtype."""
+        """Returns the ragged tensor with row splits of another dtype."""
         kind = as_dtype(dtype)
         if kind not in (dtypes.int32, dtypes.int64):
             raise ValueError(f"Argument `row_splits` dtype must be int32 or int64. Received {dtype}.")

@@ -39,7 +39,7 @@ class Fused(Unregistered):
         self._frame, self._cores = frame, cores
 
     def for_some(self, wanted: Sequence[bool]) -> Fused:
-        """Return the op for a subset of the outputs, computed by the same steps."""
+        """Returns the op for a subset of the outputs, computed by the same steps."""
         outputs = [v for v, flag in zip(self._made, wanted, strict=True) if flag]
         graph = dead_code(Graph("block", tuple(self._given), tuple(self._members), tuple(outputs)))
         return Fused(graph.nodes, self._given, outputs, self._frame, self._cores)

@@ -28,7 +28,7 @@ _compiled: weakref.WeakKeyDictionary[Graph, Callable[..., tuple[Any, ...]]] = we
 
 
 def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
-    """Return `compile_graph(graph)`, cached per graph."""
+    """Returns `compile_graph(graph)`, cached per graph."""
     run = _compiled.get(graph)
     if run is None:
         run = _compiled[graph] = compile_graph(graph)
@@ -36,7 +36,7 @@ def compiled(graph: Graph) -> Callable[..., tuple[Any, ...]]:
 
 
 def compile_graph(graph: Graph, budget: int | float | None = None) -> Callable[..., tuple[Any, ...]]:
-    """Return a function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`.
+    """Returns a function from the arrays of `graph.all_inputs` to a tuple of the arrays of `graph.all_outputs`.
 
     With a budget, the peak memory of a run is limited: see `plan_memory`.
     """

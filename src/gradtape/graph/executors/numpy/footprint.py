@@ -93,7 +93,7 @@ def _tried(node: Node, forms: Sequence[Any]) -> list[tuple[int | None, Strides]]
 
 
 def _nothing(shape: tuple[int, ...], dtype: dtypes.DType, strides: Strides) -> Any:
-    """Return an array of zeros in anonymous memory, which is not allocated until written to."""
+    """Returns an array of zeros in anonymous memory, which is not allocated until written to."""
     held = dtype.size + sum((n - 1) * step for n, step in zip(shape, strides or (), strict=False))
     buffer = mmap.mmap(-1, held if strides else max(1, math.prod(shape) * dtype.size))
     return np.ndarray(shape, dtype.numpy, buffer, strides=strides)

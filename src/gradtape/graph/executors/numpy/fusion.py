@@ -57,7 +57,7 @@ def _keeps_cores_busy(graph: Graph) -> bool:
 
 
 def _frame(node: Node) -> Frame | None:
-    """Return the frame that fits all arguments of a step, or None."""
+    """Returns the frame that fits all arguments of a step, or None."""
     frame: Frame | None = Frame()
     for v in node.inputs:
         other = frame_of(v, node.outputs[0].shape)

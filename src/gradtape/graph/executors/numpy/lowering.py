@@ -53,7 +53,7 @@ _OTHERS = {op.numpy: op for op in (view, where, cast)}
 
 @cache
 def _primitive(function: Any) -> Primitive:
-    """Return the primitive that runs a step of a formula."""
+    """Returns the primitive that runs a step of a formula."""
     return _OTHERS.get(function) or Primitive(function.__name__, function, writes=True)
 
 
@@ -95,7 +95,7 @@ _formulas: dict[Any, Formula | None] = {}
 
 
 def _formula_of(node: Node) -> Formula | None:
-    """Return the formula of a node's kernel, or None where the whole kernel is preferable."""
+    """Returns the formula of a node's kernel, or None where the whole kernel is preferable."""
     op = node.op
     if node.several or len(node.outputs) != 1 or any(v.dtype.numpy.kind not in "biufc" for v in node.inputs):
         return None

@@ -61,7 +61,7 @@ def plan_memory(
 
 
 def _planned(best: Plan, layouts: Layouts, weights: Weights, targets: Sequence[float], max_slowdown: float) -> Plan:
-    """Return the fastest plan within the last target or, if none fits, the one with the lowest peak; at worst `best`.
+    """Returns the fastest plan within the last target or, if none fits, the one with the lowest peak; at worst `best`.
 
     A plan for one of the earlier, tighter targets is returned if it is fast enough.
     """

@@ -47,7 +47,7 @@ class ProgramWriter:
             self._add(node, unneeded, overwrites.get(i))
 
     def name(self, value: Value, as_array: bool = False) -> str:
-        """Return the name of a value; `as_array` makes a scalar constant an array, which ufuncs process faster."""
+        """Returns the name of a value; `as_array` makes a scalar constant an array, which ufuncs process faster."""
         name = self.names.get(value)
         if name is None and value.constant is not None:
             constant = np.asarray(value.constant) if as_array else value.constant
@@ -85,7 +85,7 @@ class ProgramWriter:
         return f"{self._global(_kernel(node, self._dynamic), node.op.name)}({', '.join([*given, *attrs])})"
 
     def _global(self, value: object, name: str, key: object = None) -> str:
-        """Return the name of a global that holds `value`."""
+        """Returns the name of a global that holds `value`."""
         key = id(value) if key is None else key
         found = self._called.get(key)
         if found is None:
@@ -106,7 +106,7 @@ def is_name(text: str) -> bool:
 
 
 def _parameter(op: GraphOp, name: str) -> str:
-    """Return the name of an attribute, checked against the op's own because it goes into the source verbatim."""
+    """Returns the name of an attribute, checked against the op's own because it goes into the source verbatim."""
     if name not in op.attributes or not is_name(name):
         own = ", ".join(op.attributes) or "none"
         raise ValueError(f"{op.name} has no attribute {name!r}; its attributes are: {own}. Make the node with these")
@@ -123,7 +123,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _kernel(node: Node, dynamic: set[Value]) -> Callable[..., Any]:
-    """Return the function that computes a node's outputs from arrays."""
+    """Returns the function that computes a node's outputs from arrays."""
     op, kernel = node.op, modes.kernel_of(node.op)
     if any(v.dtype is dtypes.string for v in node.outputs):
         return _of_strings(kernel)

@@ -58,7 +58,7 @@ def _is_own(query: jax.Array, key: jax.Array, value: jax.Array) -> bool:
 def _with_pullback(
     query: jax.Array, key: jax.Array, value: jax.Array, *extras: jax.Array, scale: float, causal: bool, biased: bool
 ) -> tuple[Any, Callable[[Any], Any]]:  # fmt: skip
-    """Return the attention, and the function from its cotangent to those of query, key, value and bias."""
+    """Returns the attention, and the function from its cotangent to those of query, key, value and bias."""
     sizes = query.shape[1], key.shape[1]
     bias, mask = extras[: int(biased)], extras[int(biased) :]
 

@@ -27,13 +27,13 @@ _STAGES: dict[str, Callable[[Any, Callable[[], Any]], Any]] = {
 
 
 def check_stage(stage: str) -> None:
-    """Raise a ValueError for a stage that does not exist."""
+    """Raises a ValueError for a stage that does not exist."""
     if stage not in _STAGES:
         raise ValueError(f"Invalid stage selected: {stage!r}. Valid values are: {', '.join(map(repr, _STAGES))}")
 
 
 def check_platform(platform: str) -> None:
-    """Raise a ValueError unless XLA compiles for this kind of device here."""
+    """Raises a ValueError unless XLA compiles for this kind of device here."""
     import jax
 
     names = {"gpu" if name in ("cuda", "rocm") else name for name in (jax.default_backend(), "cpu")}
@@ -44,7 +44,7 @@ def check_platform(platform: str) -> None:
 
 
 def platform_of(device: str) -> str:
-    """Return the kind of a device, such as `/device:CPU:0`; raise a ValueError if there is none of this name."""
+    """Returns the kind of a device, such as `/device:CPU:0`; raises a ValueError if there is none of this name."""
     import jax
 
     kind, _, index = device.rpartition("/")[2].removeprefix("device:").partition(":")
@@ -55,7 +55,7 @@ def platform_of(device: str) -> str:
 
 
 def compiler_ir(graph: Graph, stage: str, platform: str | None) -> Any:
-    """Return the program of a graph at a stage: text, or bytes if the stage is serialized.
+    """Returns the program of a graph at a stage: text, or bytes if the stage is serialized.
 
     Nothing runs: variables keep their values, and random streams their positions.
     """

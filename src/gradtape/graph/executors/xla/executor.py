@@ -45,7 +45,7 @@ def compile_graph(
     graph: Graph, budget: int | float | None = None, standalone: bool = False,
     in_child: Callable[[], Callable[..., Sequence[Any]]] | None = None,
 ) -> XlaProgram:  # fmt: skip
-    """Return a function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates variables.
+    """Returns a function from the arrays of `graph.inputs` to those of `graph.outputs`; it reads and updates variables.
 
     With a budget, the peak memory of a run is limited: see `plan_memory`. The compilation of a `standalone` program
     raises `NotCompilable` where it would call Python, or fix a shape that depends on values. `in_child` makes the
@@ -56,7 +56,7 @@ def compile_graph(
 
 
 def check_jax() -> None:
-    """Raise an error with instructions if JAX is not installed, or if XLA cannot run in this process."""
+    """Raises an error with instructions if JAX is not installed, or if XLA cannot run in this process."""
     check_process()  # before the import, which waits forever in a child if another thread was importing JAX at the fork
     try:
         import jax  # noqa: F401
@@ -69,7 +69,7 @@ def check_jax() -> None:
 
 @cache
 def _process_of_xla() -> int:
-    """Return the id of the process that started XLA: of this one, or of the one it was forked from."""
+    """Returns the id of the process that started XLA: of this one, or of the one it was forked from."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_leave_xla_to_parent)
     return os.getpid()
@@ -95,7 +95,7 @@ def is_of_another_process() -> bool:
 
 
 def check_process() -> None:
-    """Raise in a process forked after XLA started."""
+    """Raises in a process forked after XLA started."""
     if is_of_another_process():
         raise RuntimeError(
             f"XLA was started in process {_process_of_xla()}, from which this one, {os.getpid()}, was forked later: "
@@ -212,7 +212,7 @@ class XlaProgram:
 
     @property
     def repeat(self) -> Callable[..., Sequence[Any]] | None:
-        """Return a function that recomputes the outputs from input and variable arrays without side effects, or None.
+        """Returns a function that recomputes the outputs from input and variable arrays without side effects, or None.
 
         It exists after the first run, unless the program calls Python, checks values or runs on a mesh.
         """
@@ -285,7 +285,7 @@ class XlaProgram:
         return compiled
 
     def lowered(self) -> tuple[Any, Callable[[], Any]]:
-        """Return the program as JAX's `Lowered`, and a function that compiles it."""
+        """Returns the program as JAX's `Lowered`, and a function that compiles it."""
         import jax
 
         check_process()
@@ -384,7 +384,7 @@ def _forget_failed_run() -> None:
 
 
 def _function(graph: Graph, lowering: Any, passed: Sequence[Value]) -> Callable[..., Any]:
-    """Return the function to compile: from variables, inputs and passed-in values to outputs, updates and checks.
+    """Returns the function to compile: from variables, inputs and passed-in values to outputs, updates and checks.
 
     The conjunction of the checks is returned only if there are any.
     """

@@ -116,7 +116,7 @@ def _spread(
     part: Callable[..., jax.Array], values: Sequence[jax.Array], *, size: Sizes, window: Sizes, strides: Sizes,
     paddings: Paddings, dilations: Sizes,
 ) -> jax.Array:  # fmt: skip
-    """Return an image of `size` in which position `number` of each window accumulates `part(number, *values)`."""
+    """Returns an image of `size` in which position `number` of each window accumulates `part(number, *values)`."""
     count, *sizes, channels = values[0].shape
     whole = tuple(n + sum(p) for n, p in zip(size, paddings, strict=True))
     if max(dilations) == 1 and strides == window and whole == tuple(map(operator.mul, sizes, window)):

@@ -50,7 +50,7 @@ class Lowering:
         self.performance: dict[str, Any] = {}  # the effect state of the thread that runs the program
 
     def run(self, graph: Graph, arrays: Sequence[Any], known: dict[Value, Any] | None = None) -> tuple[list[Any], Any]:
-        """Return the arrays of `all_outputs` for those of `all_inputs`, and whether all checks hold (None if none)."""
+        """Returns the arrays of `all_outputs` for those of `all_inputs`, and whether all checks hold (None if none)."""
         made = dict(zip(graph.all_inputs, arrays, strict=True)) | (known or {})
         checks: list[Any] = []
 
@@ -138,14 +138,14 @@ class Lowering:
 
 @functools.cache
 def kernel_of(op: GraphOp) -> Callable[..., Any]:
-    """Return the op as a function of JAX arrays; single XLA functions compute in half precision."""
+    """Returns the op as a function of JAX arrays; single XLA functions compute in half precision."""
     kernel: Callable[..., Any] = LOWERINGS.get(op.name) or bind(op.kernel, jnp)
     one_function = op.family == "elementwise" and isinstance(op.kernel, str | BuiltinFunctionType)
     return kernel if op.moves_data or one_function or op.name in TAKING_HALF else in_single(kernel)
 
 
 def _widened(x: Any) -> Any:
-    """Return an array that NumPy can compute with: bfloat16 as float32."""
+    """Returns an array that NumPy can compute with: bfloat16 as float32."""
     return x.astype(np.float32) if x.dtype == dtypes.bfloat16.numpy else x
 
 
@@ -181,7 +181,7 @@ def _equal(x: Any, value: Any) -> Any:
 
 
 def _held(values: Sequence[Value], made: dict[Value, Any]) -> dict[Value, Any]:
-    """Return arrays that XLA computes once: a fusion that repeats a sum on a GPU may round it in another way.
+    """Returns arrays that XLA computes once: a fusion that repeats a sum on a GPU may round it in another way.
 
     Then no element would equal the extreme value, or another fusion would count none.
     """

@@ -25,7 +25,7 @@ _LOOSER = 1.05  # growth of the goal after a plan that recomputes too much
 
 
 def plan_memory(graph: Graph, budget: int | float, plain: Any, build: Callable[[Graph], Any]) -> Any:
-    """Return what `build` makes of the graph, such that a run takes at most `budget` plus its largest op.
+    """Returns what `build` makes of the graph, such that a run takes at most `budget` plus its largest op.
 
     The budget is in bytes, or a fraction of the peak of `plain`, which `build` made of the unplanned graph. The `peak`
     of a compiled graph is None if XLA does not report it. Then, and on a mesh of devices, there is no plan.
@@ -67,7 +67,7 @@ def planned(graph: Graph, budget: int | float) -> Graph:
 
 
 def _planned(graph: Graph, goal: float, most: float) -> tuple[float, Recomputed | None]:
-    """Return the goal and the plan with the lowest memory between `goal` and `most` bytes that is not too slow."""
+    """Returns the goal and the plan with the lowest memory between `goal` and `most` bytes that is not too slow."""
     weights = Weights(Layouts(graph).root, size, seconds, _overwrites)
     longest = _MAX_SLOWDOWN * sum(map(seconds, graph.nodes))
     while goal < most:

@@ -41,7 +41,7 @@ def prepare() -> None:
 
 
 def jax_devices(devices: Sequence[Device]) -> list[Any]:
-    """Return JAX's devices for local devices; raise FailedPreconditionError with instructions if there are too few."""
+    """Returns JAX's devices for local devices; raises FailedPreconditionError if there are too few."""
     check_jax()
     prepare()
     import jax
@@ -93,7 +93,7 @@ def make_mesh(devices: Sequence[Any], axes: Sequence[str] = ("replica",), shape:
 
 
 def sharding(mesh: Any, *axes: Any) -> Any:
-    """Return the sharding that maps each array axis to a mesh axis, or to None.
+    """Returns the sharding that maps each array axis to a mesh axis, or to None.
 
     `sharding(mesh)` replicates; `sharding(mesh, "replica")` splits the first axis.
     """

@@ -88,7 +88,7 @@ class Placement:
         return kept[1]
 
     def taken(self, variables: Sequence[Variable], updates: Sequence[Any]) -> list[Any]:
-        """Return the new values of the variables: host variables take the copy of the first device."""
+        """Returns the new values of the variables: host variables take the copy of the first device."""
         pairs = zip(variables, updates, strict=True)
         return [x if v._storage.layout else self._on_first(x) for v, x in pairs]
 
@@ -103,7 +103,7 @@ class Placement:
 
 
 def placement_of(graph: Graph) -> Placement | None:
-    """Return the placement if a variable is sharded or a value has a sharding constraint; else None."""
+    """Returns the placement if a variable is sharded or a value has a sharding constraint; else None."""
     variables = [variable for variable, _ in (*graph.variables, *graph.updates)]
     layouts = [layout for variable in variables if (layout := variable._storage.layout) is not None]
     layouts += [Layout(node.attrs["sharding"]) for node in graph.nodes if node.op is constrained]

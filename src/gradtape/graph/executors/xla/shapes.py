@@ -27,7 +27,7 @@ _found: dict[Any, Any] = {}
 
 
 def outcome(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> tuple[OutputShapes, bool] | None:
-    """Return the shapes and dtypes of the outputs, and whether they are a tuple; None if they depend on values."""
+    """Returns the shapes and dtypes of the outputs, and whether they are a tuple; None if they depend on values."""
     if any(x.dtype.kind in (0, dtypes.STRING) for x in inputs):
         return None
     shapes: Any = tuple([x.dims for x in inputs])

@@ -54,7 +54,7 @@ class _Staged:
         self._nodes: list[Node] = []
 
     def graph(self, most: float) -> Graph:
-        """Return the graph of all stages in order."""
+        """Returns the graph of all stages in order."""
         nodes = self._planned.nodes
         starts = [0, *self._starts(most), len(nodes)]
         made: list[Value] = []

@@ -12,7 +12,7 @@ class NotCompilable(Exception):
 
 
 def check_standalone(graph: Graph) -> None:
-    """Raise `NotCompilable` if the nodes themselves show that XLA cannot run the graph alone."""
+    """Raises `NotCompilable` if the nodes themselves show that XLA cannot run the graph alone."""
     at_top = set(map(id, graph.nodes))
     for node in all_nodes(graph):
         if node.op is draw and id(node) not in at_top:

@@ -19,7 +19,7 @@ def _pad(x: jax.Array, *, paddings: Sequence[tuple[int, int]], value: float | No
 
 @lowering("place")
 def place_in_zeros(x: jax.Array, *, key: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    """Return zeros of `shape` with `x` at `key`."""
+    """Returns zeros of `shape` with `x` at `key`."""
     if Ellipsis in key:
         at = key.index(Ellipsis)
         missing = len(shape) - sum(k is not None and k is not Ellipsis for k in key)
