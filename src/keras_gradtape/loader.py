@@ -168,25 +168,31 @@ def _reporting() -> Iterator[None]:
 
 
 def _in_place_of_tensorflow(name: str) -> Spec | None:
-    """Returns the spec of a module of Keras' `tensorflow` backend: gradtape's, or Keras' own if there is none."""
+    """Returns the spec of a module of Keras' `tensorflow` backend; what gradtape does not have is Keras' own."""
     if not f"{name}.".startswith(f"{_TENSORFLOW}."):
         return None
-    own = "keras_gradtape.src" + name.removeprefix(_TENSORFLOW)
-    if importlib.util.find_spec(own) is not None:
-        return importlib.util.spec_from_loader(name, _Alias(own))
-    backends: Any = sys.modules["keras.src.backend"]
-    return importlib.machinery.PathFinder.find_spec(name, [os.path.join(backends.__path__[0], "tensorflow")])
+    own = importlib.util.find_spec("keras_gradtape.src" + name.removeprefix(_TENSORFLOW))
+    if own is None:
+        return None
+    is_package = own.submodule_search_locations is not None
+    spec = importlib.util.spec_from_loader(name, _Copy(own.name), is_package=is_package)
+    if spec is not None and is_package:
+        backends: Any = sys.modules["keras.src.backend"]
+        spec.submodule_search_locations = [os.path.join(backends.__path__[0], *name.split(".")[3:])]
+    return spec
 
 
-class _Alias(importlib.abc.Loader):
-    """Makes a module known by a second name."""
+class _Copy(importlib.abc.Loader):
+    """Gives a module the public names of another; Keras looks at the name of the module itself."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Replaces the empty module that Python has created."""
-        sys.modules[module.__name__] = importlib.import_module(self._name)
+        """Fills the module."""
+        own = importlib.import_module(self._name)
+        names = getattr(own, "__all__", None) or [name for name in vars(own) if not name.startswith("_")]
+        vars(module).update({name: getattr(own, name) for name in names})
 
 
 class _Followed:
