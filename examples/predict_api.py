@@ -29,7 +29,7 @@ from fastapi import FastAPI, HTTPException, Request, Response
 try:
     import prometheus_client
 except ImportError:
-    prometheus_client = None
+    prometheus_client = None  # type: ignore[assignment]
 
 NPY = "application/x-npy"
 SIZES = (1, 2, 4, 8, 16, 32, 64)

@@ -56,7 +56,8 @@ class Report(NamedTuple):
 
 def pyright(folder: Path, **settings: Any) -> list[Report]:
     """Checks the programs in a folder with pyright in basic mode."""
-    settings = {"extraPaths": [str(ROOT / "src")], "pythonVersion": "3.11", "typeCheckingMode": "basic", **settings}
+    paths = [str(ROOT / "src"), str(ROOT / "examples")]  # examples import each other
+    settings = {"extraPaths": paths, "pythonVersion": "3.11", "typeCheckingMode": "basic", **settings}
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
