@@ -121,13 +121,6 @@ def fork_safe_rlock() -> Any:
     return _fork_safe(threading.RLock())
 
 
-def fork_safe_condition() -> threading.Condition:
-    """Returns a new condition with a reentrant lock; in the child, no thread waits for it."""
-    condition = threading.Condition(_perhaps_slow(threading.RLock()))
-    _locks.add(condition)
-    return condition
-
-
 def is_held_elsewhere(lock: Any) -> bool:
     """Returns whether another thread holds a reentrant lock."""
     is_free = lock.acquire(blocking=False)
