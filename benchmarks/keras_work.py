@@ -130,7 +130,7 @@ def keras2(library):
     """Keras 2, the package tf-keras, on TensorFlow, or on gradtape as `gradtape run` serves it."""
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     if library == "gradtape":
-        from gradtape.cli import stand_in
+        from gradtape_tensorflow import stand_in
 
         stand_in.serve()
     import tensorflow as tf

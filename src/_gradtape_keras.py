@@ -39,7 +39,7 @@ class Inherited:
     def find_spec(name, path=None, target=None):
         """Returns the spec of `tensorflow`; that of Keras is left to the other hooks."""
         if name in ("tensorflow", "keras"):
-            from gradtape.cli.stand_in import serve
+            from gradtape_tensorflow.stand_in import serve
 
             return serve().find_spec(name)
 
@@ -48,7 +48,7 @@ class Inherited:
         """Returns the metadata of the package `tensorflow`, by which libraries look for it."""
         if getattr(context, "name", None) != "tensorflow":
             return ()
-        from gradtape.cli.stand_in import serve
+        from gradtape_tensorflow.stand_in import serve
 
         finders = list(sys.meta_path)
         finder = serve()

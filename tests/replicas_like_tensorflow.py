@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.distribution.values import PerReplica
+from gradtape.distribute.values import PerReplica
 
 pytestmark = pytest.mark.several
 Aggregation, Synchronization = tf.VariableAggregation, tf.VariableSynchronization

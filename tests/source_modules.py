@@ -4,9 +4,11 @@ import ast
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src"
+PACKAGES = ("gradtape", "gradtape_tensorflow", "keras_gradtape")
 MODULES = {
     ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in sorted(SOURCE.glob("*gradtape/**/*.py"))
+    for package in PACKAGES
+    for path in sorted((SOURCE / package).rglob("*.py"))
 }
 
 

@@ -22,10 +22,10 @@ from gradtape.api.catalogue.elementwise import elementwise_functions
 from gradtape.api.catalogue.nodes import functions
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import V1, place_of, resolve
-from gradtape.api.raw.rows import rows as raw_rows
-from gradtape.api.saved_model.writing.writer import Unsaved
+from gradtape.api.raw_ops.rows import rows as raw_rows
 from gradtape.core.extras import is_installed
 from gradtape.engine.registry.op import Op
+from gradtape.saved_model.writing.writer import Unsaved
 
 
 class Thin(NamedTuple):

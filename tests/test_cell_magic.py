@@ -7,7 +7,7 @@ import traceback
 import pytest
 
 import gradtape as tf
-from gradtape.api.debug.cell_magic import record_cell
+from gradtape.api.debugging.cell_magic import record_cell
 
 
 @pytest.fixture

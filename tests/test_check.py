@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixture among them
 
-from gradtape.api.compat.differences import DIFFERENCES
 from gradtape.api.names import NAMES
 from gradtape.cli import libraries, main
 from gradtape.cli import needs as needs_module
+from gradtape.cli.differences import DIFFERENCES
 from gradtape.cli.libraries import LIMITED, UNSUPPORTED, judge_library
 from gradtape.cli.lookup import judge
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.checkpoints import shared
+from gradtape.checkpoint import shared
 from gradtape.state import archive
 
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"

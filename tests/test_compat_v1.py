@@ -7,8 +7,8 @@ import pytest
 
 import gradtape as tf
 from gradtape.api.catalogue.v1_table import ALIASES
-from gradtape.api.compat import v1_expressions
 from gradtape.api.names import NAMES
+from gradtape_tensorflow.v1 import expressions as v1_expressions
 
 v1 = tf.compat.v1
 

@@ -178,7 +178,7 @@ def test_prefetch_takes_none():
 
 
 def test_a_closed_prefetch_iterator_has_no_thread():
-    from gradtape.datasets.background import PrefetchIterator
+    from gradtape.data.background import PrefetchIterator
 
     produced = []
 

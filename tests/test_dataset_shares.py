@@ -5,7 +5,7 @@ import types
 import pytest
 
 import gradtape as tf
-from gradtape.distribution.input import Share, shard_dataset
+from gradtape.distribute.input import Share, shard_dataset
 
 Policy = tf.data.experimental.AutoShardPolicy
 

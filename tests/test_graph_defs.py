@@ -10,8 +10,8 @@ from test_command_line import gradtape, script  # noqa: F401  a fixture among th
 import gradtape as tf
 
 pytest.importorskip("google.protobuf")
-from gradtape.api.graph_defs.freezing import convert_variables_to_constants_v2
-from gradtape.core.protos import generated
+from gradtape_tensorflow.graph_defs.freezing import convert_variables_to_constants_v2
+from gradtape_tensorflow.protos import generated
 
 v1 = tf.compat.v1
 rng = np.random.default_rng(0)

@@ -20,32 +20,71 @@ gradtape.core
 gradtape.engine.run gradtape.engine.registry gradtape.engine.memory gradtape.engine.tape
 gradtape.engine.derivatives
 gradtape.ops
+gradtape.sparse
 gradtape.state
+gradtape.ragged
 gradtape.graph.ir gradtape.graph.passes gradtape.graph.executors gradtape.graph.trace gradtape.graph.control_flow
 gradtape.graph.function
-gradtape.datasets gradtape.checkpoints gradtape.inspect
-gradtape.distribution
+gradtape.data gradtape.checkpoint gradtape.inspect
+gradtape.distribute
 gradtape.api
+gradtape.saved_model
+public
 gradtape.autograph
 gradtape.extend
 gradtape
 keras_gradtape
 gradtape.keras
-gradtape.cli.private
 gradtape.cli gradtape.__main__
+gradtape_tensorflow
+gradtape_tensorflow.python
+gradtape_tensorflow.stand_in
 """.split()
+
+# The public names of a subject, beside what implements them: these files are made of the api, which does not use them.
+PUBLIC = {
+    "gradtape.checkpoint": "extensions train views",
+    "gradtape.data": "datasets deprecated lookup_tables optional policies transformations",
+    "gradtape.data.files": "csv_files example_files record_files",
+    "gradtape.distribute": """
+        cluster_coordinator deprecated distributed_tape distributed_types experimental_strategies layouts multi_worker
+        options other_strategies strategies""",
+    "gradtape.distribute.cluster": """
+        cloud_resolvers communication preemption processes resolvers servers shared_checkpoints""",
+}
+# The same for values that functions of the api take and return: these files and the api use one another.
+PUBLIC_IN_API = {
+    "gradtape.ragged": "arrays crossing factory filling functions gathering lookups reductions shape strings",
+    "gradtape.sparse": "arithmetic conversion crossing segments shaping",
+}
+
+OURS = ("gradtape.", "gradtape_tensorflow.")
+
+# What gradtape's extension points name of the annex. Nothing else in gradtape knows of it but the index of names.
+ANNEX = (
+    "gradtape_tensorflow.graph_defs.presentation",
+    "gradtape_tensorflow.protos.generated",
+    "gradtape_tensorflow.stand_in",
+)
 
 # Modules of higher layers that are imported when they are first used: Keras, and the public names `load_tape` and
 # `LoadedTape` of `gradtape.inspect`, which is both a layer and a public namespace.
 LAZY_IMPORTS = {
     ("gradtape", "gradtape.keras"),
     ("gradtape", "keras_gradtape.loader"),
-    ("gradtape.inspect", "gradtape.api.debug.recordings"),
+    *(("gradtape", module) for module in ANNEX),
+    ("gradtape.inspect", "gradtape.api.debugging.recordings"),
 }
 
 
 def layer_of(module: str) -> str:
+    folder, _, file = module.rpartition(".")
+    if file in PUBLIC.get(folder, "").split():
+        return "public"
+    if file in PUBLIC_IN_API.get(folder, "").split():
+        return "gradtape.api"
     while module not in LAYERS:
+        assert module
         module = module.rpartition(".")[0]
     return module
 
@@ -94,9 +133,9 @@ def test_imports_point_downward():
 
 def test_only_the_stand_in_serves_the_private_modules():
     """What TensorFlow keeps to itself is there for libraries that ask for it, not for gradtape."""
-    private = {module for module in MODULES if module.startswith("gradtape.cli.private")}
+    private = {module for module in MODULES if module.startswith("gradtape_tensorflow.python")}
     users = {module for module, known in facts().items() if known.imports & private and module not in private}
-    assert users == {"gradtape.cli.stand_in"}
+    assert users == {"gradtape_tensorflow.stand_in"}
 
 
 def in_circles(arrows: dict[str, set[str]]) -> list[str]:
@@ -124,12 +163,14 @@ def test_no_two_folders_import_each_other():
     """Packages of one layer, those of the api, may use each other, but not in a circle."""
 
     def folder_of(module):
-        return module if is_package(module) else module.rpartition(".")[0]
+        """A folder, or its public files; a namespace in one file is a folder of its own."""
+        folder = module if is_package(module) else module.rpartition(".")[0]
+        return (module if folder == "gradtape.api" else folder, layer_of(module))
 
     arrows: dict[str, set[str]] = {}
     for module, others in eager_imports().items():
-        targets = {folder for other in others if (folder := folder_of(other)).startswith("gradtape.")}
-        if folder_of(module).startswith("gradtape."):
+        targets = {folder for other in others if (folder := folder_of(other))[0].startswith(OURS)}
+        if folder_of(module)[0].startswith(OURS):
             arrows.setdefault(folder_of(module), set()).update(targets - {folder_of(module)})
     assert not in_circles(arrows)
 
@@ -173,8 +214,8 @@ REWRITTEN_OBJECTS = {
     ("keras_gradtape.adaptations", "__bases__"): "Keras' optimizer gets a base class of another backend",
 }
 FRAME_READERS = {
-    "gradtape.cli.private": "TensorFlow's private API has functions that do",
-    "gradtape.cli.private.util.tf_decorator": "TensorFlow's private API has functions that do",
+    "gradtape_tensorflow.python": "TensorFlow's private API has functions that do",
+    "gradtape_tensorflow.python.util.tf_decorator": "TensorFlow's private API has functions that do",
     "gradtape.engine.run.source_lines": "the line of the user's program that an op belongs to, and who reads a value",
 }
 
@@ -182,7 +223,7 @@ FRAME_READERS = {
 # Functions that assign variables of their module. State that functions change belongs to an object: a `Mode`, an
 # extension point, or a class of its own.
 GLOBAL_STATEMENTS = {
-    "gradtape.cli.private.util.deprecation": "TensorFlow's private API has this module variable",
+    "gradtape_tensorflow.python.util.deprecation": "TensorFlow's private API has this module variable",
     "gradtape.core.modes": "op runners read `active` on every call: a module variable is the fastest to read",
 }
 
@@ -281,7 +322,7 @@ def test_classes_below_the_api_have_names_of_their_own():
     """A reader searches for a class by its name. What is private to a module may be called as elsewhere."""
     defined: dict[str, list[str]] = {}
     for module, known in facts().items():
-        if not module.startswith(("gradtape.api", "gradtape.cli", "keras_gradtape")):
+        if LAYERS.index(layer_of(module)) < LAYERS.index("gradtape.api"):
             for name in known.classes:
                 if not name.startswith("_"):
                     defined.setdefault(name, []).append(module)

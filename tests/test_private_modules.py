@@ -8,17 +8,17 @@ import pytest
 from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixture among them
 
 import gradtape as tf
-from gradtape.cli import private
-from gradtape.cli.private.autograph.impl.api import tf_convert
-from gradtape.cli.private.checkpoint import checkpoint, graph_view
-from gradtape.cli.private.framework.composite_tensor import convert_variables_to_tensors
-from gradtape.cli.private.framework.func_graph import FuncGraph
-from gradtape.cli.private.framework.smart_cond import smart_case, smart_cond
-from gradtape.cli.private.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
-from gradtape.cli.private.ops.parallel_for.control_flow_ops import for_loop, pfor
-from gradtape.cli.private.table import EXPORTED, MODULES
-from gradtape.cli.private.types import core as types_core
-from gradtape.cli.private.util import deprecation, nest, object_identity, tf_decorator, tf_inspect
+from gradtape_tensorflow import python as private
+from gradtape_tensorflow.python.autograph.impl.api import tf_convert
+from gradtape_tensorflow.python.checkpoint import checkpoint, graph_view
+from gradtape_tensorflow.python.framework.composite_tensor import convert_variables_to_tensors
+from gradtape_tensorflow.python.framework.func_graph import FuncGraph
+from gradtape_tensorflow.python.framework.smart_cond import smart_case, smart_cond
+from gradtape_tensorflow.python.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
+from gradtape_tensorflow.python.ops.parallel_for.control_flow_ops import for_loop, pfor
+from gradtape_tensorflow.python.table import EXPORTED, MODULES
+from gradtape_tensorflow.python.types import core as types_core
+from gradtape_tensorflow.python.util import deprecation, nest, object_identity, tf_decorator, tf_inspect
 
 Point = namedtuple("Point", "x y")
 

@@ -19,9 +19,10 @@ from launching import launched, script
 
 import gradtape as tf
 from gradtape.core import errors
-from gradtape.distribution import cluster, coordination
-from gradtape.distribution.channel import AuthenticationError, Channel, job_secret
-from gradtape.distribution.coordination import Coordinator, Member
+from gradtape.distribute.cluster import coordination
+from gradtape.distribute.cluster import membership as cluster
+from gradtape.distribute.cluster.channel import AuthenticationError, Channel, job_secret
+from gradtape.distribute.cluster.coordination import Coordinator, Member
 
 pytestmark = pytest.mark.several
 
@@ -468,7 +469,7 @@ def test_two_processes_compute_together(tmp_path):
 
 DISTURBED = """
 import pathlib, socket
-from gradtape.distribution import collectives
+from gradtape.distribute import collectives
 
 host, port = os.environ["GRADTAPE_COORDINATOR"].rsplit(":", 1)
 if r == 1:

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import gradtape as tf
-from gradtape.datasets import order
+from gradtape.data import order
 from gradtape.engine.run import progress
 
 

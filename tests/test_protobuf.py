@@ -7,8 +7,9 @@ import pytest
 from test_command_line import gradtape, script  # noqa: F401  a fixture among them
 
 import gradtape as tf
-from gradtape.cli import private
-from gradtape.core.protos import generated, records, schema
+from gradtape.core.protos import records, schema
+from gradtape_tensorflow import python as private
+from gradtape_tensorflow.protos import generated
 
 pytest.importorskip("google.protobuf")
 from google.protobuf import text_format

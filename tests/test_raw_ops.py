@@ -7,7 +7,7 @@ import pytest
 from test_recorded import recorder
 
 import gradtape as tf
-from gradtape.api.raw.rows import rows
+from gradtape.api.raw_ops.rows import rows
 
 # Ops that need a file, a clock, or a constant's dtype as an argument, and ops that only libraries call; tested below.
 OTHERS = {

@@ -13,9 +13,9 @@ from saved_model_cases import CASES, results
 from saved_modules import module_of
 
 import gradtape as tf
-from gradtape.api.saved_model.functions import LoadedConcreteFunction
-from gradtape.api.saved_model.interpretation import UnknownResource
-from gradtape.checkpoints.object_graph import describe_objects
+from gradtape.checkpoint.object_graph import describe_objects
+from gradtape.saved_model.functions import LoadedConcreteFunction
+from gradtape.saved_model.interpretation import UnknownResource
 
 RECORDED = Path(__file__).parent / "data/saved_models.zip"  # written by tools/record_saved_models.py
 S = tf.TensorSpec

@@ -5,7 +5,7 @@ import pytest
 from saved_modules import module_of
 
 import gradtape as tf
-from gradtape.api.saved_model.loading import read
+from gradtape.saved_model.loading import read
 
 S = tf.TensorSpec
 

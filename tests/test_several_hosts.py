@@ -12,7 +12,7 @@ import pytest
 from launching import script
 
 from gradtape.core import errors
-from gradtape.distribution import cluster
+from gradtape.distribute.cluster import membership as cluster
 
 pytestmark = pytest.mark.several
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.checkpoints import bundle, tensorflow_graph
-from gradtape.checkpoints.object_graph import ObjectNode, SlotVariable
-from gradtape.checkpoints.table import read_table, table_of
+from gradtape.checkpoint import bundle, tensorflow_graph
+from gradtape.checkpoint.object_graph import ObjectNode, SlotVariable
+from gradtape.checkpoint.table import read_table, table_of
 from gradtape.core.protos.wire import DecodeError, varint
 from gradtape.state.checksums import masked_crc32c
 

@@ -295,8 +295,8 @@ def test_the_list_of_checkpoints_names_no_other_folder(tmp_path, text):
 
 
 def test_parts_of_a_tensor_that_overlap(tmp_path):
-    from gradtape.checkpoints import bundle
-    from gradtape.checkpoints.table import read_table, table_of
+    from gradtape.checkpoint import bundle
+    from gradtape.checkpoint.table import read_table, table_of
     from gradtape.core.protos import wire
 
     prefix = tmp_path / "ckpt"
@@ -382,7 +382,7 @@ def wire_map(key, value):
     ],
 )
 def test_an_environment_that_names_no_process(environment):
-    from gradtape.distribution.cluster import discover
+    from gradtape.distribute.cluster.membership import discover
 
     with pytest.raises(ValueError):
         discover(environment)

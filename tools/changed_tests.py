@@ -124,7 +124,7 @@ def modules_used(path: Path) -> frozenset[str]:
         while name and name not in NAMES:  # an attribute of the value
             name = name.rpartition(".")[0]
         if name:
-            found |= {f"gradtape.{NAMES[name]}", f"gradtape.{NAMES[name].partition(':')[0]}:*"}
+            found |= {NAMES[name], f"{NAMES[name].partition(':')[0]}:*"}
     return frozenset(found - {"gradtape"})
 
 
@@ -248,7 +248,7 @@ def public_words(definitions: Mapping[str, set[str]]) -> set[str]:
     """Returns the names of definitions, and the last words of the public names that they implement, or their users."""
     places = {f"{module}:{name}" for module, names in definitions.items() for name in names}
     places |= users_of({module: names for module, names in definitions.items() if names})
-    words = {name.rpartition(".")[2] for name, place in NAMES.items() if f"gradtape.{place}" in places}
+    words = {name.rpartition(".")[2] for name, place in NAMES.items() if place in places}
     return words | {name for names in definitions.values() for name in names} - {"*"}
 
 

@@ -2,23 +2,23 @@
 
     python tools/index_names.py
 
-A row of the catalogue (`gradtape.api.catalogue`) has all its public names. Every other module of `gradtape.api`, and
-`gradtape.autograph.functions`, says in `__all__` what it offers and in `NAMESPACES` where TensorFlow has those names,
-the most specific place first; the other places a name has in TensorFlow are in the recorded table.
+A row of the catalogue (`gradtape.api.catalogue`) has all its public names. Every other module with public names says in
+`__all__` what it offers and in `NAMESPACES` where TensorFlow has those names, the most specific place first; the other
+places a name has in TensorFlow are in the recorded table.
 """
 
 import importlib
 import json
-import pkgutil
 import textwrap
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-import gradtape.api
+from gradtape.api.catalogue import SECTIONS
 from gradtape.api.catalogue.row import Row
 from gradtape.api.missing_names import MISSING, RAISING, Group, missing_names
 
 ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src"
 # What people ask for first: the subject, and what to use instead.
 ASKED_FOR = (
     ("TPUs", "`tf.distribute.MirroredStrategy` on [GPUs](guides/gpu.md) or CPUs"),
@@ -50,12 +50,21 @@ ASKED_FOR = (
 )
 
 
+def offering_modules() -> list[str]:
+    """The modules that offer public names: those that say where, and the catalogue's."""
+    found = [name for section in SECTIONS for name in [f"gradtape.api.catalogue.{section}"]]
+    for package in ("gradtape", "gradtape_tensorflow"):
+        for file in sorted((SOURCE / package).rglob("*.py")):
+            if "\nNAMESPACES = " in file.read_text("utf-8"):
+                found.append(".".join(file.relative_to(SOURCE).with_suffix("").parts))
+    return found
+
+
 def index(table: dict) -> tuple[dict[str, str], list[str]]:
-    """Where each name lives, and what is wrong with the modules of `gradtape.api`."""
+    """Where each name lives, and what is wrong with the modules that offer them."""
     found: dict[str, str] = {}
     wrong: list[str] = []
-    modules = [info.name for info in pkgutil.walk_packages(gradtape.api.__path__, "gradtape.api.")]
-    for path in [*modules, "gradtape.autograph.functions"]:  # AutoGraph is made of what is in the api, and stands above
+    for path in offering_modules():
         try:
             module = importlib.import_module(path)
         except Exception as error:
@@ -63,7 +72,7 @@ def index(table: dict) -> tuple[dict[str, str], list[str]]:
             continue
         for name, row in vars(module).items():
             if isinstance(row, Row):
-                where = f"{path.removeprefix('gradtape.')}:{name}"
+                where = f"{path}:{name}"
                 for public in row.names:
                     if public in found:
                         wrong.append(f"{public} is offered by {found[public]} and by {where}")
@@ -73,7 +82,7 @@ def index(table: dict) -> tuple[dict[str, str], list[str]]:
             known = [path for path in paths if path in table]
             first = known[0] if known else paths[0]
             value = table.get(first, {}).get("kind") == "value"  # the table knows the aliases of functions only
-            where = f"{path.removeprefix('gradtape.')}:{name}"
+            where = f"{path}:{name}"
             for public in {first, *(known if value else table.get(first, {}).get("same_as", ()))}:
                 if found.get(public, where).partition(":")[0] != where.partition(":")[0]:
                     wrong.append(f"{public} is offered by {found[public]} and by {where}")

@@ -21,7 +21,7 @@ _NOT_INSTALLED = re.compile(
 
 
 if os.environ["KERAS_BACKEND"] == "gradtape":  # before a test is imported
-    from gradtape.cli import stand_in
+    from gradtape_tensorflow import stand_in
 
     stand_in.serve()  # what the tests import as TensorFlow is gradtape too, whether TensorFlow is installed or not
     sys.modules["tf_keras"] = None  # type: ignore[assignment]  # Keras 2, which some compare with, is not installed

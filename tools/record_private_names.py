@@ -1,6 +1,6 @@
 """Records where TensorFlow's public names are defined: run under real TensorFlow.
 
-    python tools/record_private_names.py src/gradtape/cli/private/exported_names.txt
+    python tools/record_private_names.py src/gradtape_tensorflow/python/exported_names.txt
 
 A line is a module below `tensorflow.python` and its names: `name` if that is the public name, or `name=math.other`.
 Libraries import a function from the module that defines it, under a name that often differs from the public one:

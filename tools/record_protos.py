@@ -148,7 +148,7 @@ def write() -> None:
 def check() -> int:
     """Prints the files that differ; returns their number."""
     from gradtape.core.protos import schema
-    from gradtape.core.protos.generated import descriptor_proto
+    from gradtape_tensorflow.protos.generated import descriptor_proto
 
     different = 0
     files = described()

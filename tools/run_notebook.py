@@ -89,7 +89,7 @@ class Notebook:
         os.chdir(folder / "work")
         exec(compile(STAND_IN, "sitecustomize.py", "exec"), {"__name__": "stand_in"})
         if not real:
-            from gradtape.cli.stand_in import serve
+            from gradtape_tensorflow.stand_in import serve
 
             serve()
 

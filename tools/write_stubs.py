@@ -28,9 +28,9 @@ import gradtape
 from gradtape.api.catalogue.definitions import Definition, definition_of
 from gradtape.api.catalogue.expressions import source_of
 from gradtape.api.catalogue.row import Row
-from gradtape.api.compat.v1_expressions import HELPERS, rows
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import BUILD, V1, place_of, resolve, spaces
+from gradtape_tensorflow.v1.expressions import HELPERS, rows
 
 SOURCE = Path(gradtape.__file__).parent
 HEADER = "# Written by tools/write_stubs.py.\n"
@@ -46,8 +46,8 @@ _IMPORTS = {  # what declarations refer to
     "gradtape.api.linalg.decompositions": ("Qr",),
     "gradtape.core.slices": ("IndexedSlices",),
     "gradtape.core.tensor": ("Tensor",),
-    "gradtape.state.ragged.tensor": ("RaggedTensor",),
-    "gradtape.state.sparse_tensor": ("SparseTensor",),
+    "gradtape.ragged.tensor": ("RaggedTensor",),
+    "gradtape.sparse.tensor": ("SparseTensor",),
     "gradtape.state.variable": ("Variable as _Variable",),
     "gradtape.core.type_hints": (
         "AxisLike", "DTypeLike", "PathLike", "ShapeLike", "SizesLike", "StringLike", "TensorLike", "ValueLike",
@@ -153,7 +153,7 @@ def called(call: ast.Call) -> Callable[..., Any] | None:
     found = HELPERS.get(path)
     if found is None and where is not None:
         module, _, attribute = where.partition(":")
-        found = getattr(importlib.import_module(f"gradtape.{module}"), attribute)
+        found = getattr(importlib.import_module(module), attribute)
     if isinstance(found, Row):
         return resolve(found.names[0])
     return found if inspect.isfunction(found) else None
@@ -234,7 +234,7 @@ def stub(space: str, children: list[str]) -> str:
     declared: list[str] = []
     for name, where in members(space).items():
         module, _, attribute = where.partition(":")
-        full = f"gradtape.{module}"
+        full = module
         row = getattr(importlib.import_module(full), attribute)
         if isinstance(row, Row):
             canonical, _, attribute = row.names[0].rpartition(".")

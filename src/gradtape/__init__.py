@@ -21,16 +21,14 @@ from typing import Any as _Any
 # millisecond, and OpenBLAS reads it when NumPy is imported. Products one after the other lose nothing.
 _os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
-from . import autograph as autograph
 from .api.namespace import BUILD as _BUILD
 from .api.namespace import KERAS as _KERAS
 from .api.namespace import OWN as _OWN
-from .api.namespace import Namespace as _Namespace
 from .api.namespace import resolve as _resolve
-from .api.namespace import spaces as _spaces
 from .api.namespace import star_names as _star_names
 from .api.tape import GradientTape as GradientTape
 from .api.tape_arguments import UnconnectedGradients as UnconnectedGradients
+from .autograph import on_demand as _on_demand  # noqa: F401  converts functions
 from .core import extension_points as _extension_points
 from .core.shapes import TensorShape as TensorShape
 from .core.slices import IndexedSlices as IndexedSlices
@@ -60,8 +58,13 @@ if _os.environ.get("KERAS_BACKEND") == "gradtape":
 # Division by zero and overflow give inf and nan, as in TensorFlow; NumPy's warnings about our kernels say nothing more.
 # The filter is for gradtape's own modules only. Where warnings are errors, see `backends/numpy/floating_point.py`.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradtape\.")
-_extension_points.graph_defs.install(lambda: _importlib.import_module("gradtape.api.graph_defs.presentation"))
-_extension_points.public_names.install(lambda: _importlib.import_module("gradtape.api.raw.spelling"))
+_extension_points.public_names.install(lambda: _importlib.import_module("gradtape.api.raw_ops.spelling"))
+# The TensorFlow annex is reached through these and the index of names only.
+_extension_points.graph_defs.install(lambda: _importlib.import_module("gradtape_tensorflow.graph_defs.presentation"))
+_extension_points.message_class.install(
+    lambda name: _importlib.import_module("gradtape_tensorflow.protos.generated").message_class(name)
+)
+_extension_points.tensorflow_hook.install(lambda: _importlib.import_module("gradtape_tensorflow.stand_in"))
 _gpu.use_if_there()
 
 
@@ -89,7 +92,7 @@ def __getattr__(name: str) -> _Any:
 
 def load_ipython_extension(shell: _Any) -> None:
     """Registers the cell magic `%%tape`; IPython calls this for `%load_ext gradtape`."""
-    _importlib.import_module("gradtape.api.debug.cell_magic").load(shell)
+    _importlib.import_module("gradtape.api.debugging.cell_magic").load(shell)
 
 
 def __dir__() -> list[str]:
@@ -98,18 +101,3 @@ def __dir__() -> list[str]:
 
     keras = _KERAS if is_installed("keras") else ()
     return sorted({*_star_names(), *keras, *_BUILD, *(name for name in globals() if name.startswith("__"))})
-
-
-for _space in _spaces():
-    _own = _sys.modules.get(f"gradtape.{_space}")
-    if _own is not None:  # dtypes, errors, nest: the module itself is the namespace, and is lent what it lacks
-        _lent = _Namespace(_space)
-        vars(_own).update(__getattr__=_lent.__getattr__, __dir__=_lent.__dir__)
-        continue
-    _parent, _, _leaf = _space.rpartition(".")
-    _module = _sys.modules[f"gradtape.{_space}"] = _Namespace(_space)
-    if _parent:
-        setattr(_sys.modules[f"gradtape.{_parent}"], _leaf, _module)
-    else:
-        globals()[_leaf] = _module
-_sys.modules["gradtape.compat"].v2 = _sys.modules["gradtape.compat.v2"] = _sys.modules[__name__]  # type: ignore[attr-defined]

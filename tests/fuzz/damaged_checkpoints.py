@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
-from gradtape.checkpoints import shared
-from gradtape.checkpoints.bundle import OBJECT_GRAPH, read_bundle, write_bundle
-from gradtape.checkpoints.object_graph import describe_objects
-from gradtape.checkpoints.table import read_table, table_of
-from gradtape.checkpoints.tensorflow_graph import encode_graph
+from gradtape.checkpoint import shared
+from gradtape.checkpoint.bundle import OBJECT_GRAPH, read_bundle, write_bundle
+from gradtape.checkpoint.object_graph import describe_objects
+from gradtape.checkpoint.table import read_table, table_of
+from gradtape.checkpoint.tensorflow_graph import encode_graph
 
 from ._protobuf import mutate_protobuf
 from ._sandbox import attempt, folder, marks

@@ -7,7 +7,7 @@ import os
 import random
 
 import gradtape as tf
-from gradtape.distribution.cluster import discover
+from gradtape.distribute.cluster.membership import discover
 
 from ._sandbox import attempt, folder, is_documented, marks
 from .mutations import HOSTILE_NUMBERS, HOSTILE_TEXT, mutate_bytes, mutate_json

@@ -13,7 +13,7 @@ import numpy as np
 
 import gradtape as tf
 from gradtape.core.protos import wire
-from gradtape.datasets.records import frame_record
+from gradtape.data.files.records import frame_record
 from gradtape.state.checksums import masked_crc32c
 
 from ._protobuf import mutate_protobuf

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
-from gradtape.checkpoints.object_graph import describe_objects
+from gradtape.checkpoint.object_graph import describe_objects
 
 from ._protobuf import mutate_protobuf
 from ._sandbox import attempt, folder, marks

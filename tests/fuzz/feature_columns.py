@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gradtape as tf
-from gradtape.api.feature_column.columns import FeatureTransformationCache, StateManager
+from gradtape_tensorflow.feature_column.columns import FeatureTransformationCache, StateManager
 
 fc = tf.feature_column
 _WORDS = ["red", "green", "blue", "grün", "a b", "x"]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
-from gradtape.api.graph_defs.freezing import convert_variables_to_constants_v2
+from gradtape_tensorflow.graph_defs.freezing import convert_variables_to_constants_v2
 
 from ._programs import USERS_RULES, Program, differs, inputs
 from ._saved_model_programs import Builder

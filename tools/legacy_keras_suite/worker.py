@@ -197,7 +197,7 @@ def main() -> None:
     platform, sources, path, names, outcomes = sys.argv[1], *map(Path, sys.argv[2:6])
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     if platform == "gradtape":
-        from gradtape.cli import stand_in
+        from gradtape_tensorflow import stand_in
 
         stand_in.serve()
     configure_cpus(int(sys.argv[6]))

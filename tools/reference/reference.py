@@ -55,7 +55,7 @@ class PublicNames(griffe.Extension):
                 target = read(pkg, f"{module}.{attribute}") or imported_late(pkg, module, attribute)
             if target is None:  # made by a loop or a table: only running the module tells
                 if module not in inspected:
-                    inspected[module] = griffe.inspect(f"gradtape.{module}")
+                    inspected[module] = griffe.inspect(module)
                 target = self.inspected(inspected[module], attribute)
             self.describe_parameters(target, name)
             *spaces, leaf = name.split(".")
@@ -131,7 +131,7 @@ def imported_late(pkg: griffe.Module, module: str, name: str) -> griffe.Object |
     """Returns what a module of gradtape's own imports when it is first used, from where it is defined; else None."""
     if module not in OWN:
         return None
-    value = getattr(importlib.import_module(f"gradtape.{module}"), name)
+    value = getattr(importlib.import_module(module), name)
     if not callable(value):
         return None
     return read(pkg, f"{value.__module__.removeprefix('gradtape.')}.{value.__qualname__}")

@@ -30,10 +30,10 @@ from gradtape.api.catalogue.nodes import functions as node_functions
 from gradtape.api.catalogue.row import Row
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import V1, place_of, resolve
-from gradtape.api.ragged.functions import implementation_of
 from gradtape.core import modes
 from gradtape.engine.registry.op import Op, registry
 from gradtape.inspect.checks.opcheck import draw
+from gradtape.ragged.functions import implementation_of
 
 Facts = dict[str, str]  # by label, Markdown
 
@@ -120,8 +120,8 @@ def is_saved(name: str) -> bool:
     >>> is_saved("sin"), is_saved("gelu"), is_saved("erfinv")
     (True, True, True)
     """
-    importlib.import_module("gradtape.api.saved_model.saving")
-    translation = importlib.import_module("gradtape.api.saved_model.writing.translation")
+    importlib.import_module("gradtape.saved_model.saving")
+    translation = importlib.import_module("gradtape.saved_model.writing.translation")
     return bool(translation.is_written(registry[name]))
 
 

@@ -167,7 +167,8 @@ def put(name: str, module: types.ModuleType) -> None:
 
 def on_gradtape(sources: Path, names: Path) -> None:
     """Serves TensorFlow's modules: by public names, else what `gradtape run` has for libraries, else `Private`."""
-    from gradtape.cli import private, stand_in
+    from gradtape_tensorflow import python as private
+    from gradtape_tensorflow import stand_in
 
     known = json.loads(names.read_text())
     modules = {name for name, public in known.items() if public == "module"}

@@ -3,7 +3,7 @@
     python tools/used_definitions record FOLDER make ecosystem     # adds to what FOLDER has
     python tools/used_definitions record FOLDER python -m pytest tests/test_programs.py
     python tools/used_definitions report FOLDER                    # lines of each module that nothing has used
-    python tools/used_definitions report FOLDER api/tpu            # the definitions of some
+    python tools/used_definitions report FOLDER src/gradtape_tensorflow/tpu            # the definitions of some
 
 A function counts as used if it has run, a class without functions if it was created. The lines of modules outside of
 definitions are not counted.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
+from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -28,6 +30,9 @@ BUILD = {
 }  # fmt: skip
 # Names of `compat.v2` that TensorFlow's root does not have. Here that module is the root itself.
 _V2_ONLY = {"enable_v2_behavior": "compat.v1.enable_v2_behavior"}
+# Namespaces that are packages of gradtape: the folder with what implements them has their name. Its `__init__` has a
+# docstring and is not run: this module makes the package before anything imports from it.
+PACKAGES = ("autograph", "data", "distribute", "ragged", "saved_model", "sparse")
 KERAS = ("initializers", "keras", "losses", "metrics", "optimizers")  # forwarded to Keras
 
 
@@ -60,7 +65,7 @@ def resolve(path: str) -> Any:
     if where in _fronts:
         return _fronts[where]
     module, _, attribute = where.partition(":")
-    value = getattr(importlib.import_module(f"gradtape.{module}"), attribute)
+    value = getattr(importlib.import_module(module), attribute)
     if isinstance(value, Row):
         return _fronts.setdefault(where, published(value.names[0], value))
     if type(value) is not FunctionType:
@@ -74,18 +79,18 @@ def resolve(path: str) -> Any:
 
 def _bounded(path: str, function: FunctionType) -> FunctionType:
     front: Any = at_boundary(function)
-    if str(function.__module__).startswith("gradtape."):
+    if str(function.__module__).startswith(("gradtape.", "gradtape_tensorflow.")):
         front.__module__ = f"gradtape.{path.rpartition('.')[0]}".rstrip(".")  # where pickle finds it
     return front
 
 
 _fronts: dict[str, FunctionType] = {}  # the functions behind fronts, by their locations
-_UNDISPATCHED = ("api.raw.",)  # their functions call those of TensorFlow 2
+_UNDISPATCHED = ("gradtape.api.raw_ops.",)  # their functions call those of TensorFlow 2
 
 
 def _canonical(where: str, module: str, attribute: str) -> str:
     """Returns the most specific of a function's public names."""
-    spaces: tuple[str, ...] = sys.modules[f"gradtape.{module}"].NAMESPACES
+    spaces: tuple[str, ...] = sys.modules[module].NAMESPACES
     paths = [f"{space}.{attribute}".lstrip(".") for space in spaces]
     return next((path for path in paths if NAMES.get(path) == where), paths[0])
 
@@ -147,6 +152,10 @@ class Namespace(ModuleByName):
     def __init__(self, space: str) -> None:
         super().__init__(f"gradtape.{space}")
         self._space = space
+        if space in PACKAGES:
+            self.__path__ = [os.path.join(folder, space) for folder in sys.modules["gradtape"].__path__]
+            self.__spec__ = ModuleSpec(self.__name__, None, is_package=True)
+            self.__spec__.submodule_search_locations = self.__path__
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
@@ -180,8 +189,14 @@ class Namespace(ModuleByName):
         prefix = f"{self._space}.".lstrip(".")
         paths = _v1_paths() if prefix.startswith(V1) else [*NAMES, *spaces()]
         names = {path.removeprefix(prefix) for path in (*paths, *_served()) if path.startswith(prefix)}
-        names |= vars(self).keys()  # of `compat`: `v2`, which is the root
+        names |= {name for name, value in vars(self).items() if not self._is_internal(name, value)}
         return sorted(name for name in names if "." not in name and not name.startswith("_"))
+
+
+    def _is_internal(self, name: str, value: object) -> bool:
+        """Whether an attribute is a module of the package that implements this namespace."""
+        is_module = isinstance(value, ModuleType) and not isinstance(value, Namespace)
+        return is_module and value.__name__ == f"{self.__name__}.{name}"
 
 
 root = Namespace("")
@@ -190,3 +205,15 @@ root = Namespace("")
 def star_names() -> list[str]:
     """Returns the names that `from gradtape import *` imports: not Keras' names, which would import Keras."""
     return sorted({*dir(root), *OWN})
+
+
+def _register() -> None:
+    """Makes every namespace importable: `import gradtape.math`."""
+    for space in spaces():
+        module = sys.modules[f"gradtape.{space}"] = Namespace(space)
+        parent, _, leaf = space.rpartition(".")
+        setattr(sys.modules[f"gradtape.{parent}".rstrip(".")], leaf, module)
+    sys.modules["gradtape.compat"].v2 = sys.modules["gradtape.compat.v2"] = sys.modules["gradtape"]  # type: ignore[attr-defined]
+
+
+_register()

@@ -530,7 +530,7 @@ def _sparse_tensor(
     matrix: Any, rows: tuple[int, ...], source: Differentiable, columns: tuple[int, ...] | None = None
 ) -> Any:
     """Converts a sparse matrix to a `SparseTensor` of shape `(*rows, *columns)`, by default the source's columns."""
-    from ..state.sparse_tensor import SparseTensor
+    from ..sparse.tensor import SparseTensor
 
     if matrix is None:
         return None

@@ -251,7 +251,7 @@ def _run(options: argparse.Namespace) -> int:
         )
 
     if "GRADTAPE_LAUNCHED" in os.environ:
-        from gradtape.distribution.cluster import run_as_rank
+        from gradtape.distribute.cluster.membership import run_as_rank
 
         run_as_rank(program)
     else:
@@ -260,7 +260,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _launch(options: argparse.Namespace) -> int:
-    from gradtape.distribution.cluster import check_hosts
+    from gradtape.distribute.cluster.membership import check_hosts
 
     from .launch import Job, launch
 

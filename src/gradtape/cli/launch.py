@@ -89,7 +89,7 @@ def _from_environment(job: Job) -> Job:
     """Fills in a job for which SLURM, Open MPI or TF_CONFIG has started one launcher per task."""
     if job.hosts or job.processes is not None:
         return job
-    from gradtape.distribution import cluster
+    from gradtape.distribute.cluster import membership as cluster
 
     found = cluster.discover({k: v for k, v in os.environ.items() if not k.startswith("GRADTAPE_RANK")})
     if found.size == 1:

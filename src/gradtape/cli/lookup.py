@@ -15,14 +15,14 @@ import typing
 from collections.abc import Collection
 from typing import Any
 
-from gradtape.api.compat.differences import DIFFERENCES
 from gradtape.api.missing_names import missing_names, raising_names
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import nearest_name
+from gradtape.core.extension_points import tensorflow_hook
 from gradtape.core.tensor import ARRAY_METHODS
 from keras_gradtape.loader import load
 
-from .stand_in import become_tensorflow, find_member, serve, serves_keras2
+from .differences import DIFFERENCES
 
 # Classes by their names in annotations of results.
 _CLASSES = {
@@ -165,16 +165,16 @@ def _root(package: str) -> types.ModuleType:
     """Returns the module that `gradtape run` serves as TensorFlow or Keras."""
     if package == "keras":
         return load()
-    if serves_keras2():
-        serve()  # tf-keras imports TensorFlow
+    if tensorflow_hook().serves_keras2():
+        tensorflow_hook().serve()  # tf-keras imports TensorFlow
     root = types.ModuleType("tensorflow")
-    become_tensorflow(root)
+    tensorflow_hook().become_tensorflow(root)
     return root
 
 
 def _member(value: Any, name: str, path: str) -> Any:
     try:
-        return find_member(value, name, path)
+        return tensorflow_hook().find_member(value, name, path)
     except AttributeError:
         pass
     except ImportError as error:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gradtape.api.namespace import KERAS
+from gradtape.core.extension_points import tensorflow_hook
 from gradtape.core.extras import is_installed
 from keras_gradtape.loader import NAME, chosen_backend
-
-from .stand_in import serves_keras2
 
 
 class Extra(NamedTuple):
@@ -64,7 +63,7 @@ class Need:
 
 def needs_of(uses: Mapping[str, list[str]]) -> list[Need]:
     """Returns the extras that a program with these names and lines needs."""
-    keras = Extra("legacy-keras", "tf_keras", _KERAS.names) if serves_keras2() else _KERAS
+    keras = Extra("legacy-keras", "tf_keras", _KERAS.names) if tensorflow_hook().serves_keras2() else _KERAS
     found = []
     for extra in (keras, *EXTRAS):
         names = [path for path in uses if extra.names.fullmatch(path.replace("()", "").removeprefix("tf."))]
@@ -76,7 +75,7 @@ def needs_of(uses: Mapping[str, list[str]]) -> list[Need]:
 
 def keras_backend() -> str:
     """Returns the backend of the Keras of a program that `gradtape run` runs, and what has chosen it."""
-    if serves_keras2():
+    if tensorflow_hook().serves_keras2():
         return "gradtape, with Keras 2, as TF_USE_LEGACY_KERAS says"
     backend = chosen_backend()
     if backend in (NAME, "tensorflow"):  # `gradtape run` is TensorFlow

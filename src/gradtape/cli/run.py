@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from typing import Any, NamedTuple, NoReturn
 
-from .stand_in import let_children_inherit, serve
+from gradtape.core.extension_points import tensorflow_hook
 
 
 class UserProgram(NamedTuple):
@@ -38,8 +38,9 @@ def run(target: str, arguments: list[str], *, kind: str = "script", trace: bool 
     With `trace`, gradients are explained; if anything was explained and the program succeeds, the process exits with
     `exit_code`.
     """
-    serve()
-    let_children_inherit()
+    hook = tensorflow_hook()
+    hook.serve()
+    hook.let_children_inherit()
     main = sys.modules["__main__"] = types.ModuleType("__main__")
     sys.modules["__mp_main__"] = main  # the name under which multiprocessing unpickles classes of the program
     try:

@@ -74,6 +74,12 @@ convert_function: ExtensionPoint[[Callable[..., Any], Any], Callable[..., Any]] 
 # `graph_defs()` returns the module that presents graphs as TensorFlow's messages.
 graph_defs: ExtensionPoint[[], ModuleType] = ExtensionPoint("graph_defs")
 
+# `message_class(name)` returns the class of a protocol buffer message of TensorFlow's; needs the package protobuf.
+message_class: ExtensionPoint[[str], Any] = ExtensionPoint("message_class")
+
+# `tensorflow_hook()` returns the module with the import hook that serves gradtape as `tensorflow`.
+tensorflow_hook: ExtensionPoint[[], ModuleType] = ExtensionPoint("tensorflow_hook")
+
 # `public_names()` returns the module with the public names of ops, for messages.
 public_names: ExtensionPoint[[], ModuleType] = ExtensionPoint("public_names")
 

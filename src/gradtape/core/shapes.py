@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .dimension import Dimension
+from .extension_points import message_class
 
 _new = object.__new__
 
@@ -72,8 +73,6 @@ class TensorShape:
 
     def as_proto(self) -> Any:
         """The shape as a `TensorShapeProto`."""
-        from .protos.generated import message_class  # needs the package protobuf
-
         kind = message_class("TensorShapeProto")
         if self.rank is None:
             return kind(unknown_rank=True)

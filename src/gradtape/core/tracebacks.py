@@ -90,7 +90,7 @@ def _is_ours(file: str) -> bool:
 def own_places() -> tuple[str, ...]:
     """Returns how the names of gradtape's files begin, and of those that it generates: "<gradtape ...>"."""
     source = os.path.dirname(os.path.dirname(os.path.dirname(_is_ours.__code__.co_filename)))
-    folders = [os.path.join(source, name) for name in ("gradtape", "keras_gradtape")]
+    folders = [os.path.join(source, name) for name in ("gradtape", "gradtape_tensorflow", "keras_gradtape")]
     malt = find_spec("malt")  # AutoGraph
     if malt is not None:
         # In code that PyInstaller has frozen, the names of files are relative.

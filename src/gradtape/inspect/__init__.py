@@ -76,7 +76,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """A loaded tape is a `GradientTape`, which the public API defines: it is imported when it is first used."""
     if name in ("LoadedTape", "load_tape"):
-        return getattr(importlib.import_module("gradtape.api.debug.recordings"), name)
+        return getattr(importlib.import_module("gradtape.api.debugging.recordings"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -14,7 +14,7 @@ from ..core.shapes import TensorShape
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_tensor
-from .sparse_tensor import SparseTensor
+from ..sparse.tensor import SparseTensor
 from .tensor_array import TensorArray
 from .type_spec import BatchableTypeSpec, LeafSpec, TypeSpec, register_type_spec_from_value_converter, spec_of
 from .variable import Variable

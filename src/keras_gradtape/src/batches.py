@@ -16,8 +16,8 @@ from keras.src.trainers.epoch_iterator import EpochIterator
 
 import gradtape as tf
 from gradtape.core.devices import default_device
-from gradtape.datasets.calls import Call
-from gradtape.distribution.reductions import workers_of
+from gradtape.data.calls import Call
+from gradtape.distribute.reductions import workers_of
 from gradtape.engine.run.randomness import global_seed
 
 from . import distribution, feeding

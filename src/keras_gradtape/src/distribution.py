@@ -17,8 +17,8 @@ from keras.src.backend.common import global_state
 
 import gradtape as tf
 from gradtape.core.tensor import wrap
-from gradtape.datasets.structure import batch_spec, leaves, map_leaves, row_spec
-from gradtape.distribution import cluster
+from gradtape.data.elements.structure import batch_spec, leaves, map_leaves, row_spec
+from gradtape.distribute.cluster import membership as cluster
 from gradtape.graph.executors.xla import constraint, mesh
 from gradtape.graph.executors.xla.executor import XlaProgram, check_jax
 from gradtape.graph.executors.xla.placement import Placement

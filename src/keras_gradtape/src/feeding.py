@@ -25,7 +25,7 @@ from gradtape.backends.numpy.threads import CORES, together
 from gradtape.core import dtypes, modes
 from gradtape.core.dtypes import DType
 from gradtape.core.tensor import wrap
-from gradtape.datasets.background import PrefetchIterator
+from gradtape.data.background import PrefetchIterator
 from gradtape.engine.registry.devices import DeviceTensor
 
 Indices = slice | np.ndarray

@@ -12,9 +12,9 @@ from typing import Any
 from keras.src import tree
 
 import gradtape as tf
-from gradtape.distribution.context import place
-from gradtape.distribution.reductions import gather_values, workers_of
-from gradtape.distribution.values import DistributedValues, PerReplica, Uneven, select_replica
+from gradtape.distribute.context import place
+from gradtape.distribute.reductions import gather_values, workers_of
+from gradtape.distribute.values import DistributedValues, PerReplica, Uneven, select_replica
 
 Step = Callable[[Any], Any]
 

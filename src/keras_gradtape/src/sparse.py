@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 import gradtape as tf
-from gradtape.api.sparse.arithmetic import both_filled
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.convert import to_tensor
 from gradtape.engine.run.namespace import ops
-from gradtape.state.sparse_tensor import coordinates, places
+from gradtape.sparse.arithmetic import both_filled
+from gradtape.sparse.tensor import coordinates, places
 
 Sparse = tf.SparseTensor | tf.IndexedSlices
 _KINDS = (tf.SparseTensor, tf.IndexedSlices)

@@ -23,8 +23,8 @@ import gradtape as tf
 from gradtape.core.devices import default_device
 from gradtape.core.locks import BuildLock
 from gradtape.core.tracebacks import at_boundary
-from gradtape.distribution.context import place
-from gradtape.distribution.values import DistributedValues
+from gradtape.distribute.context import place
+from gradtape.distribute.values import DistributedValues
 from gradtape.engine.registry.devices import staying
 
 from . import distribution, model_summary, replicas, steps

@@ -15,7 +15,7 @@ from ...core.type_hints import Composite, DTypeLike, TensorLike, ValueLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.elementwise import bits
-from ...state.sparse_tensor import SparseTensor
+from ...sparse.tensor import SparseTensor
 from ...state.variable import Variable
 
 NAMESPACES = ("dtypes", "")

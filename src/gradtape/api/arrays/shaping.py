@@ -17,7 +17,7 @@ from ...core.tensor import Tensor, constant
 from ...core.type_hints import AxisLike, Composite, DTypeLike, ShapeLike, TensorLike, ValueLike
 from ...engine.run.convert import integers, to_shape, to_tensor
 from ...engine.run.namespace import ops
-from ...state.sparse_tensor import SparseTensor, SparseTensorValue
+from ...sparse.tensor import SparseTensor, SparseTensorValue
 
 NAMESPACES = ("",)
 __all__ = [

@@ -33,14 +33,15 @@ _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 # function is called with a public path; it returns an implementation `f(function, *args)`, which may return
 # NotImplemented, or None. The classes are named, so that a program without such values imports none of this.
 FALLBACKS = {
-    "state.ragged.tensor:RaggedTensor": "api.ragged.functions:implementation_of",
-    "api.ragged.shape:DynamicRaggedShape": "api.ragged.functions:implementation_of",
-    "state.ragged.value:RaggedTensorValue": "api.compat.v1_ragged:implementation_of",
+    "gradtape.ragged.ragged_tensor:RaggedTensor": "gradtape.ragged.functions:implementation_of",
+    "gradtape.ragged.shape:DynamicRaggedShape": "gradtape.ragged.functions:implementation_of",
+    "gradtape.ragged.value:RaggedTensorValue": "gradtape_tensorflow.v1.ragged:implementation_of",
 }
 
 # The same for functions that TensorFlow composes of public ones, which dispatch to users' types.
 COMPOSITIONS = dict.fromkeys(
-    ("nn.batch_normalization", "nn.normalize_moments", "nn.scale_regularization_loss"), "api.extension.compositions"
+    ("nn.batch_normalization", "nn.normalize_moments", "nn.scale_regularization_loss"),
+    "gradtape.api.experimental.compositions",
 )
 
 Check = Callable[[object], tuple[bool, bool]]
@@ -141,12 +142,12 @@ class Publication:
         place = next((found for x in args if (found := _fallback_of(x))), None)
         if place is not None:
             module, _, attribute = place.partition(":")
-            implementation = getattr(importlib.import_module(f"gradtape.{module}"), attribute)(self.path)
+            implementation = getattr(importlib.import_module(module), attribute)(self.path)
             return implementation and partial(implementation, self._plain())
         module = COMPOSITIONS.get(self.path, "")
         if not module or not any(map(triggers_dispatch, args)):
             return None
-        composition = getattr(importlib.import_module(f"gradtape.{module}"), self.path.rpartition(".")[2])
+        composition = getattr(importlib.import_module(module), self.path.rpartition(".")[2])
         return composition  # type: ignore[no-any-return]
 
     def _plain(self) -> Callable[..., Any]:
@@ -169,7 +170,7 @@ def _fallback_of(x: object) -> str | None:
     """Returns the place of the implementations for a value, or for the first composite in a list."""
     if isinstance(x, list | tuple):
         return next((found for part in x if (found := _fallback_of(part)) is not None), None)
-    return FALLBACKS.get(f"{getattr(type(x), '__module__', '').removeprefix('gradtape.')}:{type(x).__name__}")
+    return FALLBACKS.get(f"{getattr(type(x), '__module__', '')}:{type(x).__name__}")
 
 
 # What libraries have registered for all functions: `dispatcher(front, args, kwargs)` returns the result of a call that

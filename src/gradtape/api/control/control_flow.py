@@ -22,7 +22,7 @@ from ...engine.run.namespace import ops
 from ...graph.control_flow import structured_loops
 from ...graph.control_flow.cond import branch_streams, traced_cond
 from ...graph.trace.traced import TracedTensor
-from ..debug.checks import Assert
+from ..debugging.checks import Assert
 from ..math.reductions import reduce_any, reduce_sum
 
 NAMESPACES = ("",)

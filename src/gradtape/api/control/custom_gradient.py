@@ -13,7 +13,7 @@ from ...core.type_hints import Composite, ValueLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...engine.tape.custom import custom_call, recomputed, register_gradient
-from ...state.sparse_tensor import SparseTensor
+from ...sparse.tensor import SparseTensor
 from ..namespace import root
 
 NAMESPACES = ("",)

@@ -17,11 +17,11 @@ from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...graph.control_flow import structured_loops
-from ...state.ragged.spec import RaggedTensorSpec
-from ...state.sparse_tensor import SparseTensor
+from ...ragged.tensor import RaggedTensorSpec
+from ...sparse.shaping import concat, expand_dims, reshape, slice
+from ...sparse.tensor import SparseTensor
 from ...state.specs import SparseTensorSpec, TensorSpec, as_nested_specs, spec_of
 from ...state.type_spec import BatchableTypeSpec, decoded, encoded, encoded_specs
-from ..sparse.shaping import concat, expand_dims, reshape, slice
 
 NAMESPACES = ("",)
 __all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]

@@ -14,7 +14,7 @@ from ...core.type_hints import DTypeLike, StringLike, TensorLike
 from ...engine.run.convert import to_tensor
 from ..io.bytes import single
 from ..runtime.system import py_function
-from ..text.strings import text_tensor
+from ..strings.strings import text_tensor
 from .color import convert_image_dtype
 
 NAMESPACES = ("io", "image")

@@ -18,8 +18,8 @@ from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ...state.variable import Variable
 from ..runtime.system import py_function
-from ..text.spelling import spelled
-from ..text.strings import text_tensor
+from ..strings.spelling import spelled
+from ..strings.strings import text_tensor
 
 NAMESPACES = ("io",)
 __all__ = [

@@ -17,8 +17,8 @@ from ...core.shapes import TensorShape
 from ...core.tensor import Tensor
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...state.ragged.tensor import RaggedTensor
-from ...state.sparse_tensor import SparseTensor
+from ...ragged.tensor import RaggedTensor
+from ...sparse.tensor import SparseTensor
 from .features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, SparseFeature, VarLenFeature
 from .reading import KINDS, Row, Values
 

@@ -10,7 +10,7 @@ from ...core import errors
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ..runtime.system import py_function
-from ..text.strings import text_tensor
+from ..strings.strings import text_tensor
 from .columns import Column, columns_of
 from .reading import examples
 

@@ -10,10 +10,10 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
-from ...state.ragged.tensor import RaggedTensor
-from ...state.sparse_tensor import SparseTensor
+from ...ragged.tensor import RaggedTensor
+from ...sparse.tensor import SparseTensor
 from ..runtime.system import py_function
-from ..text.strings import text_tensor
+from ..strings.strings import text_tensor
 from .columns import Column, columns_of, dims_of, filled, joined, text
 from .features import FixedLenSequenceFeature, RaggedFeature, VarLenFeature
 from .parsing import declared, described, tensors_of

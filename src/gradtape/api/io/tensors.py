@@ -17,9 +17,9 @@ from ...core.protos.schema import field_number
 from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, StringLike, ValueLike
 from ...engine.run.convert import to_tensor
-from ...state.sparse_tensor import SparseTensor, made_sparse
+from ...sparse.tensor import SparseTensor, made_sparse
 from ..runtime.system import py_function
-from ..text.strings import text_tensor
+from ..strings.strings import text_tensor
 
 NAMESPACES = ("io",)
 __all__ = [

@@ -18,8 +18,8 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ..runtime.system import py_function
-from ..text.spelling import spelled
-from ..text.strings import in_bytes, text_tensor
+from ..strings.spelling import spelled
+from ..strings.strings import in_bytes, text_tensor
 from .examples import Example
 
 NAMESPACES = ("io",)

@@ -16,8 +16,8 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...graph.trace.scratch import is_in_scratch_graph
 from ...ops.arrays.text import each
-from ..text import strings
-from ..text.buckets import to_hash_bucket_fast
+from ..strings import strings
+from ..strings.buckets import to_hash_bucket_fast
 from .tables import LookupTable, converted, over_values
 
 NAMESPACES = ("lookup",)

@@ -13,8 +13,8 @@ from ...core.tensor import Tensor
 from ...core.tracebacks import bounded
 from ...core.type_hints import ValueLike
 from ...engine.run.convert import to_tensor
-from ...state.ragged.tensor import RaggedTensor
-from ...state.sparse_tensor import SparseTensor
+from ...ragged.tensor import RaggedTensor
+from ...sparse.tensor import SparseTensor
 
 _KEYS = (dtypes.string, dtypes.int64, dtypes.int32)
 

@@ -13,8 +13,8 @@ from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, TensorLike, ValueLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...state.ragged.tensor import RaggedTensor
-from ...state.sparse_tensor import SparseTensor
+from ...ragged.tensor import RaggedTensor
+from ...sparse.tensor import SparseTensor
 from .sorting import position_type
 
 NAMESPACES = ("math", "")

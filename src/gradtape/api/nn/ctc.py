@@ -12,9 +12,9 @@ from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...state.sparse_tensor import SparseTensor
+from ...sparse.tensor import SparseTensor
 from ..arrays.indexing import gather, scatter_nd
-from ..debug.checks import assert_less_equal
+from ..debugging.checks import assert_less_equal
 from ..math.scans import cumsum
 from ..math.segments import unsorted_segment_sum
 

@@ -11,7 +11,7 @@ from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor, wrong_input
-from ...state.sparse_tensor import SparseTensor
+from ...sparse.tensor import SparseTensor
 
 NAMESPACES = ("nn",)
 __all__ = ["ctc_beam_search_decoder", "ctc_greedy_decoder"]

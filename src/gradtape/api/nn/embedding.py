@@ -12,11 +12,11 @@ from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...state.ragged.tensor import RaggedTensor
-from ...state.sparse_tensor import SparseTensor
+from ...ragged.tensor import RaggedTensor
+from ...sparse.conversion import fill_empty_rows, retain
+from ...sparse.tensor import SparseTensor
 from ..arrays.casting import cast
 from ..math.segments import segment_sum
-from ..sparse.tensors import fill_empty_rows, retain
 
 NAMESPACES = ("nn",)
 __all__ = ["embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup_sparse"]

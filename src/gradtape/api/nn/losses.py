@@ -10,7 +10,7 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import TensorLike
-from ...distribution.context import count_replicas
+from ...distribute.context import count_replicas
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ..arrays.casting import cast

@@ -11,7 +11,7 @@ from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor, wrong_input
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import next_global_seed
-from ..debug.checks import assert_less, assert_non_negative
+from ..debugging.checks import assert_less, assert_non_negative
 from .arguments import as_state
 
 NAMESPACES = ("random",)

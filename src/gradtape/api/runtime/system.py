@@ -23,7 +23,7 @@ from ...engine.registry.batching import check_unbatched
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
-from ...state.sparse_tensor import SparseTensor
+from ...sparse.tensor import SparseTensor
 from ...state.specs import TypeSpec, as_spec
 from ...state.variable import variable_creator_scope
 from .composite_calls import call_with_composites, has_composites

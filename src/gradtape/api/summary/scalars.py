@@ -23,7 +23,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ..runtime.system import py_function
 from .events import plugin_metadata, tensor_event
-from .v1_writers import FileWriter
+from .writers import FileWriter
 
 NAMESPACES = ("summary",)
 __all__ = [

@@ -122,7 +122,7 @@ def audio(
         return value
 
     def event(tag: str, value: Tensor) -> Any:
-        from ..io.audio import encode_wav
+        from ..audio import encode_wav
 
         files = [encode_wav(clip, sample_rate).numpy() for clip in value[: int(max_outputs)]]
         labeled = np.empty((len(files), 2), object)  # each clip has a label, which is empty in TensorFlow 2

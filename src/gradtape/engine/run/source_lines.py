@@ -69,7 +69,8 @@ def is_called_by_gradtape(depth: int = 2) -> bool:
     while frame.f_globals.get("__name__") == "gradtape.state.variable":  # `bool(v)` reads the value of `v`
         frame = frame.f_back
     name = f"{frame.f_globals.get('__name__', '')}."
-    return name.startswith(("gradtape.", "keras_gradtape.")) and not name.startswith("gradtape.autograph.")
+    is_ours = name.startswith(("gradtape.", "gradtape_tensorflow.", "keras_gradtape."))
+    return is_ours and not name.startswith("gradtape.autograph.")
 
 
 def _learn(file: str, names: dict[str, Any]) -> bool:

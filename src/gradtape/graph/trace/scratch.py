@@ -32,7 +32,7 @@ from ...engine.run import dispatch
 from ...engine.run.randomness import Streams, drawing_from, state
 from ...engine.run.source_lines import Line
 from ...ops.arrays import slicing
-from ...state.sparse_tensor import SparseTensor
+from ...sparse.tensor import SparseTensor
 from ...state.variable import Variable
 from ..ir.graph import Attrs, GraphOp
 from .abstract import abstracted, run_merged
@@ -428,9 +428,9 @@ def _with_batch(structure: Any, size: int) -> Any:
 
 def _with_rows(x: Any) -> Any:
     """Divides the values of a ragged example into rows: those of placeholders do not match."""
-    from ...state.ragged.constructors import rows_of  # imported lazily: few functions need it
-    from ...state.ragged.partition import cut_at
-    from ...state.ragged.tensor import RaggedTensor
+    from ...ragged.constructors import rows_of  # imported lazily: few functions need it
+    from ...ragged.partition import cut_at
+    from ...ragged.tensor import RaggedTensor
 
     if not isinstance(x, RaggedTensor):
         return x

@@ -15,7 +15,7 @@ from keras.src.backend.common.stateless_scope import StatelessScope, in_stateles
 from keras.src.backend.common.symbolic_scope import SymbolicScope
 
 import gradtape as tf
-from gradtape.checkpoints.object_graph import describe_objects
+from gradtape.checkpoint.object_graph import describe_objects
 from gradtape.core import dtypes
 from gradtape.core.errors import InvalidArgumentError, InvalidArgumentInTraceError
 from gradtape.core.owners import Trackable

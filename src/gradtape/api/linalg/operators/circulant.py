@@ -18,7 +18,7 @@ from ....ops.elementwise.transcendental import log
 from ...arrays.casting import cast
 from ...arrays.creation import ones
 from ...arrays.shaping import transpose
-from ...debug.checks import assert_less, assert_positive
+from ...debugging.checks import assert_less, assert_positive
 from ...math.complex import conj, imag, real
 from ...math.reductions import reduce_max, reduce_min, reduce_prod, reduce_sum
 from ...signal.fourier import fft, fft2d, fft3d, ifft, ifft2d, ifft3d

@@ -10,7 +10,7 @@ from ....ops.elementwise.arithmetic import absolute as modulus
 from ....ops.elementwise.arithmetic import sqrt
 from ....ops.elementwise.transcendental import log
 from ...arrays.casting import cast
-from ...debug.checks import assert_positive
+from ...debugging.checks import assert_positive
 from ...math.complex import conj, real
 from ...math.reductions import reduce_max, reduce_min, reduce_prod, reduce_sum
 from ..structure import adjoint as adjoint_of

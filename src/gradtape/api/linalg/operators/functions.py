@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...extension.dispatch import dispatch_for_api
+from ...experimental.dispatch import dispatch_for_api
 from ...namespace import resolve
 from ..structure import adjoint
 from .basis.base import LinearOperator

@@ -13,7 +13,7 @@ from ....ops.elementwise.transcendental import log
 from ...arrays.casting import cast
 from ...arrays.creation import ones, zeros
 from ...arrays.repeating import broadcast_to
-from ...debug.checks import assert_positive
+from ...debugging.checks import assert_positive
 from ...math.complex import conj, real
 from ..structure import adjoint as adjoint_of
 from ..structure import diag as matrix_of

@@ -14,7 +14,7 @@ from ...arrays.creation import ones, zeros_like
 from ...arrays.indexing import gather
 from ...arrays.repeating import broadcast_to
 from ...arrays.slicing import reverse
-from ...debug.checks import assert_equal
+from ...debugging.checks import assert_equal
 from ...signal.fourier import fft
 from ..structure import adjoint as adjoint_of
 from .basis.base import LinearOperator

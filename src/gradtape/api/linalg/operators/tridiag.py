@@ -9,7 +9,7 @@ from ....engine.run.convert import to_tensor
 from ...arrays.concat import stack
 from ...arrays.repeating import broadcast_to
 from ...arrays.slicing import roll
-from ...debug.checks import assert_equal
+from ...debugging.checks import assert_equal
 from ...math.complex import conj
 from ..banded import tridiagonal_matmul, tridiagonal_solve
 from ..structure import adjoint as adjoint_of

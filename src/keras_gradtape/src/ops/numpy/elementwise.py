@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradtape as tf
-from gradtape.api.numpy.elementwise import KERAS_ROWS, SHARED, Elementwise, rounded
+from gradtape.api.experimental.numpy.elementwise import KERAS_ROWS, SHARED, Elementwise, rounded
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 from gradtape.ops.elementwise.arithmetic import power as raised

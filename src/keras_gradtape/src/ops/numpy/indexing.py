@@ -5,7 +5,7 @@ from __future__ import annotations
 from keras.src.backend.common.backend_utils import vectorize_impl
 
 import gradtape as tf
-from gradtape.api.numpy.shaping import from_start
+from gradtape.api.experimental.numpy.shaping import from_start
 from gradtape.engine.run.namespace import ops
 
 from ..core import vectorized_map

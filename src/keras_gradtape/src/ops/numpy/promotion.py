@@ -16,7 +16,7 @@ from keras.src.backend.common.dtypes import result_type
 from keras.src.backend.common.variables import standardize_dtype
 from keras.src.backend.config import floatx
 
-from gradtape.api.numpy.promotion import PromotionPolicy
+from gradtape.api.experimental.numpy.promotion import PromotionPolicy
 from gradtape.core.dtypes import NUMERIC, DType, as_dtype
 from gradtape.core.tensor import Tensor, wrap
 from gradtape.engine.run.convert import own_read, readable

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gradtape.api.numpy.elementwise import replace_nan
-from gradtape.api.numpy.promotion import under_policy
-from gradtape.api.numpy.statistics import weighted_average
+from gradtape.api.experimental.numpy.elementwise import replace_nan
+from gradtape.api.experimental.numpy.promotion import under_policy
+from gradtape.api.experimental.numpy.statistics import weighted_average
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.namespace import ops
 

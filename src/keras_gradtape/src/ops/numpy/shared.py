@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradtape.api.numpy import arrays, elementwise, matrices, quantiles, reductions, shaping, statistics
-from gradtape.api.numpy.promotion import under_policy
+from gradtape.api.experimental.numpy import arrays, elementwise, matrices, quantiles, reductions, shaping, statistics
+from gradtape.api.experimental.numpy.promotion import under_policy
 
 from .promotion import KERAS
 

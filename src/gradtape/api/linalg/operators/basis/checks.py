@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....debug.checks import assert_equal, assert_less, assert_positive
+from ....debugging.checks import assert_equal, assert_less, assert_positive
 from ....math.reductions import reduce_max, reduce_min
 from ...decompositions import cholesky, svd
 from ...structure import adjoint, diag_part

@@ -15,7 +15,7 @@ from .....ops.elementwise.arithmetic import absolute as modulus
 from .....state.module import Module
 from ....arrays.casting import cast
 from ....arrays.repeating import broadcast_static_shape, broadcast_to
-from ....debug.checks import assert_equal, assert_less
+from ....debugging.checks import assert_equal, assert_less
 from ....math.complex import imag
 from ...solvers import cholesky_solve, solve
 from ...structure import diag_part, set_diag

@@ -1,0 +1,1 @@
+"""`tf.config`: devices, threads, and how functions are executed."""

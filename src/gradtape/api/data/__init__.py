@@ -1,1 +1,0 @@
-"""`tf.data` and `tf.train`: datasets and checkpoints."""

@@ -1,1 +1,0 @@
-"""`tf.distribute`: strategies for several replicas."""

@@ -1,1 +1,0 @@
-"""TensorFlow's public protocol buffer messages, which need the package protobuf, and tensors as messages."""

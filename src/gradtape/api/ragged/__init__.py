@@ -1,1 +1,0 @@
-"""`tf.ragged`, and TensorFlow's other functions on ragged tensors."""

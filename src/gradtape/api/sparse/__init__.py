@@ -1,1 +1,0 @@
-"""`tf.sparse`: creation, shaping and arithmetic of sparse tensors."""

@@ -1,0 +1,1 @@
+"""`tf.train`: threads and clusters; checkpoints are in `gradtape.checkpoint`, messages of examples in `io`."""

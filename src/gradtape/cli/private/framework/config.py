@@ -1,7 +1,0 @@
-"""`tensorflow.python.framework.config`: the names without public counterpart."""
-
-from __future__ import annotations
-
-from gradtape.api.runtime.config import disable_op_determinism, is_op_determinism_enabled
-
-__all__ = ["disable_op_determinism", "is_op_determinism_enabled"]

@@ -1,0 +1,1 @@
+"""`tf.ragged`: ragged tensors (`tensor.py`), row partitions, and the public functions of them."""

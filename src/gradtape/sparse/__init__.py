@@ -1,0 +1,1 @@
+"""`tf.sparse`: sparse tensors (`tensor.py`) and the public functions of them."""

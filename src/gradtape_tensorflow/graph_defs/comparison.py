@@ -1,0 +1,38 @@
+"""`tf.test.assert_equal_graph_def`."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from ..protos.generated import message_class
+
+NAMESPACES = ("test",)
+__all__ = ["assert_equal_graph_def"]
+
+
+def assert_equal_graph_def(expected: Any, actual: Any) -> None:
+    """Raises AssertionError unless two `GraphDef`s have the same nodes, in any order, and the same functions.
+
+    >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([], name="x"))
+    >>> tf.test.assert_equal_graph_def(double.graph.as_graph_def(), double.graph.as_graph_def())
+    """
+    texts: list[list[str]] = []
+    for title, graph_def in (("expected", expected), ("actual", actual)):
+        if not isinstance(graph_def, message_class("GraphDef")):
+            raise TypeError(f"Expected tf.GraphDef for `{title}`, got {type(graph_def).__name__}")
+        texts.append(_lines(graph_def))
+    if texts[0] != texts[1]:
+        raise AssertionError("\n".join(difflib.unified_diff(texts[0], texts[1], "expected", "actual", lineterm="")))
+
+
+def _lines(graph_def: Any) -> list[str]:
+    """Returns the nodes and functions as text, in a fixed order."""
+    found = message_class("GraphDef")()
+    for node in sorted(graph_def.node, key=lambda node: str(node.name)):
+        made = found.node.add()
+        made.CopyFrom(node)
+        plain = [name for name in node.input if not name.startswith("^")]
+        made.input[:] = plain + sorted(name for name in node.input if name.startswith("^"))
+    found.library.function.extend(sorted(graph_def.library.function, key=lambda f: str(f.signature.name)))
+    return str(found).splitlines()

@@ -1,0 +1,1 @@
+"""Classes of TensorFlow's protocol buffer messages, and functions that take or return them."""

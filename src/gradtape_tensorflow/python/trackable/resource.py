@@ -1,0 +1,10 @@
+"""`tensorflow.python.trackable.resource`: base classes of objects that hold what is not a tensor, such as a table."""
+
+from __future__ import annotations
+
+from gradtape.saved_model.resources import CapturableResource as CapturableResource
+from gradtape.saved_model.resources import TrackableResource as TrackableResource
+
+
+class RestoredResource(TrackableResource):
+    """A resource that a SavedModel has made; loaded tables are tables here."""

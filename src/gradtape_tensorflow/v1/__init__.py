@@ -1,0 +1,1 @@
+"""`tf.compat.v1`: names of TensorFlow 1 that programs still use."""

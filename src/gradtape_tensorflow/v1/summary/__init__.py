@@ -1,0 +1,1 @@
+"""`tf.compat.v1.summary`: event files and summaries as messages."""
