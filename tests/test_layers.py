@@ -9,54 +9,10 @@ from functools import cache
 from typing import NamedTuple
 
 import pytest
+from layers import LAYERS, is_below_the_api, layer_of
 from source_modules import MODULES, imports, is_package, syntax_tree
 
 from gradtape.core.extension_points import ExtensionPoint
-
-# From the lowest up. A package that is not listed belongs to the nearest one around it that is.
-LAYERS = """
-gradtape.backends gradtape.backends.numpy
-gradtape.core
-gradtape.engine.run gradtape.engine.registry gradtape.engine.memory gradtape.engine.tape
-gradtape.engine.derivatives
-gradtape.ops
-gradtape.sparse
-gradtape.state
-gradtape.ragged
-gradtape.graph.ir gradtape.graph.passes gradtape.graph.executors gradtape.graph.trace gradtape.graph.control_flow
-gradtape.graph.function
-gradtape.data gradtape.checkpoint gradtape.inspect
-gradtape.distribute
-gradtape.api
-gradtape.saved_model
-public
-gradtape.autograph
-gradtape.extend
-gradtape
-keras_gradtape
-gradtape.keras
-gradtape.cli gradtape.__main__
-gradtape_tensorflow
-gradtape_tensorflow.python
-gradtape_tensorflow.stand_in
-""".split()
-
-# The public names of a subject, beside what implements them: these files are made of the api, which does not use them.
-PUBLIC = {
-    "gradtape.checkpoint": "extensions train views",
-    "gradtape.data": "datasets deprecated lookup_tables optional policies transformations",
-    "gradtape.data.files": "csv_files example_files record_files",
-    "gradtape.distribute": """
-        cluster_coordinator deprecated distributed_tape distributed_types experimental_strategies layouts multi_worker
-        options other_strategies strategies""",
-    "gradtape.distribute.cluster": """
-        cloud_resolvers communication preemption processes resolvers servers shared_checkpoints""",
-}
-# The same for values that functions of the api take and return: these files and the api use one another.
-PUBLIC_IN_API = {
-    "gradtape.ragged": "arrays crossing factory filling functions gathering lookups reductions shape strings",
-    "gradtape.sparse": "arithmetic conversion crossing segments shaping",
-}
 
 OURS = ("gradtape.", "gradtape_tensorflow.")
 
@@ -75,18 +31,6 @@ LAZY_IMPORTS = {
     *(("gradtape", module) for module in ANNEX),
     ("gradtape.inspect", "gradtape.api.debugging.recordings"),
 }
-
-
-def layer_of(module: str) -> str:
-    folder, _, file = module.rpartition(".")
-    if file in PUBLIC.get(folder, "").split():
-        return "public"
-    if file in PUBLIC_IN_API.get(folder, "").split():
-        return "gradtape.api"
-    while module not in LAYERS:
-        assert module
-        module = module.rpartition(".")[0]
-    return module
 
 
 def upward(module: str, imported: set[str]) -> list[str]:
@@ -322,7 +266,7 @@ def test_classes_below_the_api_have_names_of_their_own():
     """A reader searches for a class by its name. What is private to a module may be called as elsewhere."""
     defined: dict[str, list[str]] = {}
     for module, known in facts().items():
-        if LAYERS.index(layer_of(module)) < LAYERS.index("gradtape.api"):
+        if is_below_the_api(module):
             for name in known.classes:
                 if not name.startswith("_"):
                     defined.setdefault(name, []).append(module)

@@ -74,35 +74,6 @@ from gradtape.api.arrays.creation import (
     zeros as zeros,
     zeros_like as zeros_like,
 )
-from gradtape.api.arrays.dtypes import (
-    DType as DType,
-    as_dtype as as_dtype,
-    bfloat16 as bfloat16,
-    bool as bool,
-    complex128 as complex128,
-    complex64 as complex64,
-    double as double,
-    float16 as float16,
-    float32 as float32,
-    float64 as float64,
-    half as half,
-    int16 as int16,
-    int32 as int32,
-    int64 as int64,
-    int8 as int8,
-    qint16 as qint16,
-    qint32 as qint32,
-    qint8 as qint8,
-    quint16 as quint16,
-    quint8 as quint8,
-    resource as resource,
-    string as string,
-    uint16 as uint16,
-    uint32 as uint32,
-    uint64 as uint64,
-    uint8 as uint8,
-    variant as variant,
-)
 from gradtape.api.arrays.indexing import (
     boolean_mask as boolean_mask,
     gather as gather,
@@ -208,24 +179,49 @@ from gradtape.api.control.functional import (
     scan as scan,
     vectorized_map as vectorized_map,
 )
-from gradtape.api.data.optional import (
-    NoneTensorSpec as NoneTensorSpec,
-    OptionalSpec as OptionalSpec,
-)
-from gradtape.api.debug.checks import (
+from gradtape.api.debugging.checks import (
     Assert as Assert,
     assert_equal as assert_equal,
     assert_greater as assert_greater,
     assert_less as assert_less,
 )
-from gradtape.api.debug.recordings import (
+from gradtape.api.debugging.recordings import (
     load_tape as load_tape,
 )
-from gradtape.api.debug.shape_checks import (
+from gradtape.api.debugging.shape_checks import (
     assert_rank as assert_rank,
 )
-from gradtape.api.graph_defs.importing import (
-    import_graph_def as import_graph_def,
+from gradtape.api.dtypes import (
+    DType as DType,
+    as_dtype as as_dtype,
+    bfloat16 as bfloat16,
+    bool as bool,
+    complex128 as complex128,
+    complex64 as complex64,
+    double as double,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    half as half,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    int8 as int8,
+    qint16 as qint16,
+    qint32 as qint32,
+    qint8 as qint8,
+    quint16 as quint16,
+    quint8 as quint8,
+    resource as resource,
+    string as string,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+    uint8 as uint8,
+    variant as variant,
+)
+from gradtape.api.experimental.numpy.on_tape import (
+    numpy_on_tape as numpy_on_tape,
 )
 from gradtape.api.linalg.decompositions import (
     eig as eig,
@@ -299,21 +295,6 @@ from gradtape.api.nn.initializers import (
     random_uniform_initializer as random_uniform_initializer,
     zeros_initializer as zeros_initializer,
 )
-from gradtape.api.numpy.on_tape import (
-    numpy_on_tape as numpy_on_tape,
-)
-from gradtape.api.protos.tensors import (
-    make_ndarray as make_ndarray,
-    make_tensor_proto as make_tensor_proto,
-)
-from gradtape.api.ragged.filling import (
-    ragged_fill_empty_rows as ragged_fill_empty_rows,
-    ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
-)
-from gradtape.api.ragged.values import (
-    RaggedTensor as RaggedTensor,
-    RaggedTensorSpec as RaggedTensorSpec,
-)
 from gradtape.api.random.permutations import (
     random_index_shuffle as random_index_shuffle,
 )
@@ -353,17 +334,18 @@ from gradtape.api.signal.whole import (
     irfftnd as irfftnd,
     rfftnd as rfftnd,
 )
-from gradtape.api.sparse.tensors import (
-    SparseTensor as SparseTensor,
-)
-from gradtape.api.text.edit_distance import (
+from gradtape.api.strings.edit_distance import (
     edit_distance as edit_distance,
 )
-from gradtape.api.text.fingerprints import (
+from gradtape.api.strings.fingerprints import (
     fingerprint as fingerprint,
 )
-from gradtape.api.text.strings import (
+from gradtape.api.strings.strings import (
     as_string as as_string,
+)
+from gradtape.data.optional import (
+    NoneTensorSpec as NoneTensorSpec,
+    OptionalSpec as OptionalSpec,
 )
 from gradtape.math import (
     abs as abs,
@@ -404,6 +386,24 @@ from gradtape.math import (
     tan as tan,
     tanh as tanh,
     truediv as truediv,
+)
+from gradtape.ragged.filling import (
+    ragged_fill_empty_rows as ragged_fill_empty_rows,
+    ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
+)
+from gradtape.ragged.tensor import (
+    RaggedTensor as RaggedTensor,
+    RaggedTensorSpec as RaggedTensorSpec,
+)
+from gradtape.sparse.conversion import (
+    SparseTensor as SparseTensor,
+)
+from gradtape_tensorflow.graph_defs.importing import (
+    import_graph_def as import_graph_def,
+)
+from gradtape_tensorflow.protos.tensors import (
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
 )
 matrix_square_root = _matrix_square_root
 def realdiv(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.debug.checks import (
+from gradtape.api.debugging.checks import (
     Assert as Assert,
     assert_all_finite as assert_all_finite,
     assert_equal as assert_equal,
@@ -27,7 +27,7 @@ from gradtape.api.debug.checks import (
     is_traceback_filtering_enabled as is_traceback_filtering_enabled,
     set_log_device_placement as set_log_device_placement,
 )
-from gradtape.api.debug.shape_checks import (
+from gradtape.api.debugging.shape_checks import (
     assert_rank as assert_rank,
     assert_rank_at_least as assert_rank_at_least,
     assert_rank_in as assert_rank_in,

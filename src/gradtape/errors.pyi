@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.runtime.errors import (
+from gradtape.api.errors import (
     ABORTED as ABORTED,
     ALREADY_EXISTS as ALREADY_EXISTS,
     AbortedError as AbortedError,

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.feature_column.categorical import (
+from gradtape_tensorflow.feature_column.categorical import (
     categorical_column_with_hash_bucket as categorical_column_with_hash_bucket,
     categorical_column_with_identity as categorical_column_with_identity,
     categorical_column_with_vocabulary_file as categorical_column_with_vocabulary_file,
@@ -7,7 +7,7 @@ from gradtape.api.feature_column.categorical import (
     crossed_column as crossed_column,
     weighted_categorical_column as weighted_categorical_column,
 )
-from gradtape.api.feature_column.dense import (
+from gradtape_tensorflow.feature_column.dense import (
     bucketized_column as bucketized_column,
     embedding_column as embedding_column,
     indicator_column as indicator_column,
@@ -15,12 +15,12 @@ from gradtape.api.feature_column.dense import (
     numeric_column as numeric_column,
     shared_embeddings as shared_embeddings,
 )
-from gradtape.api.feature_column.sequence_categorical import (
+from gradtape_tensorflow.feature_column.sequence_categorical import (
     sequence_categorical_column_with_hash_bucket as sequence_categorical_column_with_hash_bucket,
     sequence_categorical_column_with_identity as sequence_categorical_column_with_identity,
     sequence_categorical_column_with_vocabulary_file as sequence_categorical_column_with_vocabulary_file,
     sequence_categorical_column_with_vocabulary_list as sequence_categorical_column_with_vocabulary_list,
 )
-from gradtape.api.feature_column.sequence_numeric import (
+from gradtape_tensorflow.feature_column.sequence_numeric import (
     sequence_numeric_column as sequence_numeric_column,
 )

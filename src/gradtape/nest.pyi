@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.arrays.nest import (
+from gradtape.api.nest import (
     assert_same_structure as assert_same_structure,
     flatten as flatten,
     is_nested as is_nested,

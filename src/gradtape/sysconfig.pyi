@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.runtime.sysconfig import (
+from gradtape.api.sysconfig import (
     CXX11_ABI_FLAG as CXX11_ABI_FLAG,
     CXX_VERSION as CXX_VERSION,
     MONOLITHIC_BUILD as MONOLITHIC_BUILD,

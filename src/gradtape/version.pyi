@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.runtime.version import (
+from gradtape.api.version import (
     COMPILER_VERSION as COMPILER_VERSION,
     GIT_VERSION as GIT_VERSION,
     GRAPH_DEF_VERSION as GRAPH_DEF_VERSION,

@@ -2,11 +2,7 @@
 from gradtape.config import experimental as experimental
 from gradtape.config import optimizer as optimizer
 from gradtape.config import threading as threading
-from gradtape.api.distribute.servers import (
-    experimental_connect_to_cluster as experimental_connect_to_cluster,
-    experimental_connect_to_host as experimental_connect_to_host,
-)
-from gradtape.api.runtime.config import (
+from gradtape.api.config.settings import (
     LogicalDevice as LogicalDevice,
     LogicalDeviceConfiguration as LogicalDeviceConfiguration,
     PhysicalDevice as PhysicalDevice,
@@ -24,4 +20,8 @@ from gradtape.api.runtime.config import (
     set_logical_device_configuration as set_logical_device_configuration,
     set_soft_device_placement as set_soft_device_placement,
     set_visible_devices as set_visible_devices,
+)
+from gradtape.distribute.cluster.servers import (
+    experimental_connect_to_cluster as experimental_connect_to_cluster,
+    experimental_connect_to_host as experimental_connect_to_host,
 )

@@ -1,8 +1,13 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.distribute.servers import (
-    ClusterDeviceFilters as ClusterDeviceFilters,
+from gradtape.api.config.execution import (
+    disable_mlir_bridge as disable_mlir_bridge,
+    enable_mlir_bridge as enable_mlir_bridge,
+    get_device_policy as get_device_policy,
+    get_synchronous_execution as get_synchronous_execution,
+    set_device_policy as set_device_policy,
+    set_synchronous_execution as set_synchronous_execution,
 )
-from gradtape.api.runtime.config import (
+from gradtape.api.config.settings import (
     LogicalDeviceConfiguration as _VirtualDeviceConfiguration,
     enable_op_determinism as enable_op_determinism,
     enable_tensor_float_32_execution as enable_tensor_float_32_execution,
@@ -20,13 +25,8 @@ from gradtape.api.runtime.config import (
     set_visible_devices as set_visible_devices,
     tensor_float_32_execution_enabled as tensor_float_32_execution_enabled,
 )
-from gradtape.api.runtime.execution import (
-    disable_mlir_bridge as disable_mlir_bridge,
-    enable_mlir_bridge as enable_mlir_bridge,
-    get_device_policy as get_device_policy,
-    get_synchronous_execution as get_synchronous_execution,
-    set_device_policy as set_device_policy,
-    set_synchronous_execution as set_synchronous_execution,
+from gradtape.distribute.cluster.servers import (
+    ClusterDeviceFilters as ClusterDeviceFilters,
 )
 VirtualDeviceConfiguration = _VirtualDeviceConfiguration
 get_virtual_device_configuration = _get_virtual_device_configuration

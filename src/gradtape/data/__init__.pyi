@@ -1,6 +1,6 @@
 # Written by tools/write_stubs.py.
 from gradtape.data import experimental as experimental
-from gradtape.api.data.datasets import (
+from gradtape.data.datasets import (
     AUTOTUNE as AUTOTUNE,
     Dataset as Dataset,
     DatasetSpec as DatasetSpec,
@@ -13,7 +13,7 @@ from gradtape.api.data.datasets import (
     ThreadingOptions as ThreadingOptions,
     UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
 )
-from gradtape.api.data.records import (
+from gradtape.data.files.record_files import (
     FixedLengthRecordDataset as FixedLengthRecordDataset,
     TFRecordDataset as TFRecordDataset,
 )

@@ -2,30 +2,7 @@
 from gradtape.distribute import cluster_resolver as cluster_resolver
 from gradtape.distribute import coordinator as coordinator
 from gradtape.distribute import experimental as experimental
-from gradtape.api.distribute.checkpoints import (
-    save as save,
-)
-from gradtape.api.distribute.distributed_tape import (
-    DistributedGradientTape as DistributedGradientTape,
-)
-from gradtape.api.distribute.layouts import (
-    describe as describe,
-)
-from gradtape.api.distribute.multi_worker import (
-    MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
-)
-from gradtape.api.distribute.options import (
-    CrossDeviceOps as CrossDeviceOps,
-    HierarchicalCopyAllReduce as HierarchicalCopyAllReduce,
-    NcclAllReduce as NcclAllReduce,
-    ReductionToOneDevice as ReductionToOneDevice,
-    RunOptions as RunOptions,
-)
-from gradtape.api.distribute.other_strategies import (
-    ParameterServerStrategy as ParameterServerStrategy,
-    TPUStrategy as TPUStrategy,
-)
-from gradtape.api.distribute.processes import (
+from gradtape.distribute.cluster.processes import (
     Average as Average,
     Compression as Compression,
     Max as Max,
@@ -48,10 +25,33 @@ from gradtape.api.distribute.processes import (
     shutdown as shutdown,
     size as size,
 )
-from gradtape.api.distribute.servers import (
+from gradtape.distribute.cluster.servers import (
     Server as Server,
 )
-from gradtape.api.distribute.strategies import (
+from gradtape.distribute.cluster.shared_checkpoints import (
+    save as save,
+)
+from gradtape.distribute.distributed_tape import (
+    DistributedGradientTape as DistributedGradientTape,
+)
+from gradtape.distribute.layouts import (
+    describe as describe,
+)
+from gradtape.distribute.multi_worker import (
+    MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
+)
+from gradtape.distribute.options import (
+    CrossDeviceOps as CrossDeviceOps,
+    HierarchicalCopyAllReduce as HierarchicalCopyAllReduce,
+    NcclAllReduce as NcclAllReduce,
+    ReductionToOneDevice as ReductionToOneDevice,
+    RunOptions as RunOptions,
+)
+from gradtape.distribute.other_strategies import (
+    ParameterServerStrategy as ParameterServerStrategy,
+    TPUStrategy as TPUStrategy,
+)
+from gradtape.distribute.strategies import (
     DistributedDataset as DistributedDataset,
     DistributedIterator as DistributedIterator,
     DistributedValues as DistributedValues,

@@ -1,10 +1,10 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.distribute.cloud_resolvers import (
+from gradtape.distribute.cluster.cloud_resolvers import (
     GCEClusterResolver as GCEClusterResolver,
     KubernetesClusterResolver as KubernetesClusterResolver,
     KubernetesExecutableLocation as KubernetesExecutableLocation,
 )
-from gradtape.api.distribute.cluster_resolver import (
+from gradtape.distribute.cluster.resolvers import (
     ClusterResolver as ClusterResolver,
     SimpleClusterResolver as SimpleClusterResolver,
     SlurmClusterResolver as SlurmClusterResolver,

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.distribute.coordinator import (
+from gradtape.distribute.cluster_coordinator import (
     ClusterCoordinator as ClusterCoordinator,
     PerWorkerValues as _PerWorkerValue,
     RemoteValue as RemoteValue,

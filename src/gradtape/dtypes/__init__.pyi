@@ -4,7 +4,7 @@ from gradtape.api.arrays.casting import (
     cast as cast,
     saturate_cast as saturate_cast,
 )
-from gradtape.api.arrays.dtypes import (
+from gradtape.api.dtypes import (
     DType as DType,
     QUANTIZED_DTYPES as QUANTIZED_DTYPES,
     as_dtype as as_dtype,

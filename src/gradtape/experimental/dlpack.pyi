@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.runtime.dlpack import (
+from gradtape.api.experimental.dlpack import (
     from_dlpack as from_dlpack,
     to_dlpack as to_dlpack,
 )

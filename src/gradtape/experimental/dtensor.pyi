@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.distribute.dtensor import (
+from gradtape_tensorflow.dtensor import (
     DTensorCheckpoint as DTensorCheckpoint,
     DTensorDataset as DTensorDataset,
     DVariable as DVariable,

@@ -1,4 +1,4 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.extension.as_dict import (
+from gradtape.api.experimental.as_dict import (
     as_dict as as_dict,
 )

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compilers.tensorrt import (
+from gradtape_tensorflow.tensorrt import (
     ConversionParams as ConversionParams,
     Converter as Converter,
 )

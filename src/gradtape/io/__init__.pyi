@@ -1,8 +1,5 @@
 # Written by tools/write_stubs.py.
 from gradtape.io import gfile as gfile
-from gradtape.api.graph_defs.files import (
-    write_graph as write_graph,
-)
 from gradtape.api.image.codecs import (
     decode_and_crop_jpeg as decode_and_crop_jpeg,
     decode_bmp as decode_bmp,
@@ -55,4 +52,7 @@ from gradtape.api.io.text_records import (
     decode_compressed as decode_compressed,
     decode_csv as decode_csv,
     decode_json_example as decode_json_example,
+)
+from gradtape_tensorflow.graph_defs.files import (
+    write_graph as write_graph,
 )

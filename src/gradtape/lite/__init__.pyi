@@ -1,12 +1,12 @@
 # Written by tools/write_stubs.py.
 from gradtape.lite import experimental as experimental
-from gradtape.api.lite.converter import (
+from gradtape_tensorflow.lite.converter import (
     TFLiteConverter as TFLiteConverter,
 )
-from gradtape.api.lite.interpreter import (
+from gradtape_tensorflow.lite.interpreter import (
     Interpreter as Interpreter,
 )
-from gradtape.api.lite.settings import (
+from gradtape_tensorflow.lite.settings import (
     OpsSet as OpsSet,
     Optimize as Optimize,
     RepresentativeDataset as RepresentativeDataset,

@@ -1,6 +1,6 @@
 # Written by tools/write_stubs.py.
 from gradtape.saved_model import experimental as experimental
-from gradtape.api.saved_model.format.constants import (
+from gradtape.saved_model.format.constants import (
     ASSETS_DIRECTORY as ASSETS_DIRECTORY,
     ASSETS_KEY as ASSETS_KEY,
     CLASSIFY_INPUTS as CLASSIFY_INPUTS,
@@ -26,15 +26,15 @@ from gradtape.api.saved_model.format.constants import (
     VARIABLES_DIRECTORY as VARIABLES_DIRECTORY,
     VARIABLES_FILENAME as VARIABLES_FILENAME,
 )
-from gradtape.api.saved_model.format.options import (
+from gradtape.saved_model.format.options import (
     Asset as Asset,
     LoadOptions as LoadOptions,
     SaveOptions as SaveOptions,
 )
-from gradtape.api.saved_model.loading import (
+from gradtape.saved_model.loading import (
     contains_saved_model as contains_saved_model,
     load as load,
 )
-from gradtape.api.saved_model.saving import (
+from gradtape.saved_model.saving import (
     save as save,
 )

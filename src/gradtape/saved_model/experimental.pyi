@@ -1,9 +1,9 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.saved_model.fingerprints import (
+from gradtape.saved_model.fingerprints import (
     Fingerprint as Fingerprint,
     VariablePolicy as VariablePolicy,
     read_fingerprint as read_fingerprint,
 )
-from gradtape.api.saved_model.resources import (
+from gradtape.saved_model.resources import (
     TrackableResource as TrackableResource,
 )

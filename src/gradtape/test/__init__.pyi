@@ -1,24 +1,24 @@
 # Written by tools/write_stubs.py.
 from gradtape.test import experimental as experimental
-from gradtape.api.distribute.servers import (
-    create_local_cluster as create_local_cluster,
-)
-from gradtape.api.graph_defs.comparison import (
-    assert_equal_graph_def as assert_equal_graph_def,
-)
-from gradtape.api.runtime.execution import (
+from gradtape.api.config.execution import (
     disable_with_predicate as disable_with_predicate,
     with_eager_op_as_function as with_eager_op_as_function,
 )
-from gradtape.api.runtime.sysconfig import (
+from gradtape.api.sysconfig import (
     is_built_with_rocm as is_built_with_rocm,
     is_built_with_xla as is_built_with_xla,
     is_cpu_target_available as is_cpu_target_available,
 )
-from gradtape.api.testing.benchmarks import (
+from gradtape.distribute.cluster.servers import (
+    create_local_cluster as create_local_cluster,
+)
+from gradtape_tensorflow.graph_defs.comparison import (
+    assert_equal_graph_def as assert_equal_graph_def,
+)
+from gradtape_tensorflow.test.benchmarks import (
     Benchmark as Benchmark,
 )
-from gradtape.api.testing.cases import (
+from gradtape_tensorflow.test.cases import (
     TestCase as TestCase,
     gpu_device_name as gpu_device_name,
     is_built_with_cuda as is_built_with_cuda,
@@ -26,9 +26,9 @@ from gradtape.api.testing.cases import (
     is_gpu_available as is_gpu_available,
     main as main,
 )
-from gradtape.api.testing.compared_gradients import (
+from gradtape_tensorflow.test.compared_gradients import (
     compute_gradient as compute_gradient,
 )
-from gradtape.api.testing.sessions import (
+from gradtape_tensorflow.test.sessions import (
     benchmark_config as benchmark_config,
 )

@@ -1,4 +1,4 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.runtime.execution import (
+from gradtape.api.config.execution import (
     sync_devices as sync_devices,
 )

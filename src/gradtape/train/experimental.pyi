@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.data.checkpoint_extensions import (
+from gradtape.checkpoint.extensions import (
     MaxShardSizePolicy as MaxShardSizePolicy,
     PythonState as PythonState,
     ShardByTaskPolicy as ShardByTaskPolicy,

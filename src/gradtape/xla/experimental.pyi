@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.control.xla import (
+from gradtape.api.xla import (
     compile as compile,
     jit_scope as jit_scope,
 )

@@ -60,35 +60,6 @@ from gradtape.api.arrays.creation import (
     range as range,
     zeros as zeros,
 )
-from gradtape.api.arrays.dtypes import (
-    DType as DType,
-    as_dtype as as_dtype,
-    bfloat16 as bfloat16,
-    bool as bool,
-    complex128 as complex128,
-    complex64 as complex64,
-    double as double,
-    float16 as float16,
-    float32 as float32,
-    float64 as float64,
-    half as half,
-    int16 as int16,
-    int32 as int32,
-    int64 as int64,
-    int8 as int8,
-    qint16 as qint16,
-    qint32 as qint32,
-    qint8 as qint8,
-    quint16 as quint16,
-    quint8 as quint8,
-    resource as resource,
-    string as string,
-    uint16 as uint16,
-    uint32 as uint32,
-    uint64 as uint64,
-    uint8 as uint8,
-    variant as variant,
-)
 from gradtape.api.arrays.indexing import (
     scatter_nd as scatter_nd,
     sequence_mask as sequence_mask,
@@ -148,86 +119,6 @@ from gradtape.api.arrays.values import (
     type_spec_from_value as type_spec_from_value,
     variable_creator_scope as variable_creator_scope,
 )
-from gradtape.api.compat.initializers.classes import (
-    constant_initializer as constant_initializer,
-    glorot_normal_initializer as glorot_normal_initializer,
-    glorot_uniform_initializer as glorot_uniform_initializer,
-    ones_initializer as ones_initializer,
-    orthogonal_initializer as orthogonal_initializer,
-    random_normal_initializer as random_normal_initializer,
-    random_uniform_initializer as random_uniform_initializer,
-    truncated_normal_initializer as truncated_normal_initializer,
-    uniform_unit_scaling_initializer as uniform_unit_scaling_initializer,
-    variance_scaling_initializer as variance_scaling_initializer,
-    zeros_initializer as zeros_initializer,
-)
-from gradtape.api.compat.v1 import (
-    enable_eager_execution as enable_eager_execution,
-    enable_v2_behavior as enable_v2_behavior,
-    set_random_seed as set_random_seed,
-)
-from gradtape.api.compat.v1_graph import (
-    Dimension as Dimension,
-    Print as Print,
-    SparseTensorValue as SparseTensorValue,
-    colocate_with as colocate_with,
-    container as container,
-    convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices,
-    convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,
-    dimension_at_index as dimension_at_index,
-    dimension_value as dimension_value,
-    disable_control_flow_v2 as disable_control_flow_v2,
-    disable_eager_execution as disable_eager_execution,
-    disable_resource_variables as disable_resource_variables,
-    disable_tensor_equality as disable_tensor_equality,
-    disable_v2_behavior as disable_v2_behavior,
-    disable_v2_tensorshape as disable_v2_tensorshape,
-    enable_control_flow_v2 as enable_control_flow_v2,
-    enable_resource_variables as enable_resource_variables,
-    enable_tensor_equality as enable_tensor_equality,
-    enable_v2_tensorshape as enable_v2_tensorshape,
-    placeholder as placeholder,
-    setdiff1d as setdiff1d,
-    sparse_placeholder as sparse_placeholder,
-)
-from gradtape.api.compat.v1_graphs import (
-    get_default_graph as get_default_graph,
-    reset_default_graph as reset_default_graph,
-)
-from gradtape.api.compat.v1_variables import (
-    AUTO_REUSE as AUTO_REUSE,
-    GraphKeys as GraphKeys,
-    Variable as Variable,
-    VariableScope as VariableScope,
-    add_to_collection as add_to_collection,
-    add_to_collections as add_to_collections,
-    all_variables as all_variables,
-    get_collection as get_collection,
-    get_collection_ref as get_collection_ref,
-    get_local_variable as get_local_variable,
-    get_variable as get_variable,
-    get_variable_scope as get_variable_scope,
-    global_variables as global_variables,
-    global_variables_initializer as global_variables_initializer,
-    initialize_all_variables as initialize_all_variables,
-    initialize_local_variables as initialize_local_variables,
-    initialize_variables as initialize_variables,
-    is_variable_initialized as is_variable_initialized,
-    local_variables as local_variables,
-    local_variables_initializer as local_variables_initializer,
-    make_template as make_template,
-    model_variables as model_variables,
-    moving_average_variables as moving_average_variables,
-    name_scope as name_scope,
-    no_regularizer as no_regularizer,
-    tables_initializer as tables_initializer,
-    trainable_variables as trainable_variables,
-    variable_scope as variable_scope,
-    variables_initializer as variables_initializer,
-)
-from gradtape.api.compat.v1_wrap_function import (
-    wrap_function as wrap_function,
-)
 from gradtape.api.control.autodiff import (
     GradientTape as GradientTape,
     UnconnectedGradients as UnconnectedGradients,
@@ -261,11 +152,7 @@ from gradtape.api.control.functional import (
     scan as scan,
     vectorized_map as vectorized_map,
 )
-from gradtape.api.data.optional import (
-    NoneTensorSpec as NoneTensorSpec,
-    OptionalSpec as OptionalSpec,
-)
-from gradtape.api.debug.checks import (
+from gradtape.api.debugging.checks import (
     Assert as Assert,
     assert_integer as assert_integer,
     assert_proper_iterable as assert_proper_iterable,
@@ -274,16 +161,43 @@ from gradtape.api.debug.checks import (
     check_numerics as check_numerics,
     is_numeric_tensor as is_numeric_tensor,
 )
-from gradtape.api.debug.recordings import (
+from gradtape.api.debugging.recordings import (
     load_tape as load_tape,
 )
-from gradtape.api.graph_defs.importing import (
-    import_graph_def as import_graph_def,
+from gradtape.api.dtypes import (
+    DType as DType,
+    as_dtype as as_dtype,
+    bfloat16 as bfloat16,
+    bool as bool,
+    complex128 as complex128,
+    complex64 as complex64,
+    double as double,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    half as half,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    int8 as int8,
+    qint16 as qint16,
+    qint32 as qint32,
+    qint8 as qint8,
+    quint16 as quint16,
+    quint8 as quint8,
+    resource as resource,
+    string as string,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+    uint8 as uint8,
+    variant as variant,
 )
-from gradtape.api.graph_defs.sessions import (
-    InteractiveSession as InteractiveSession,
-    Session as Session,
-    get_default_session as get_default_session,
+from gradtape.api.errors import (
+    OpError as OpError,
+)
+from gradtape.api.experimental.numpy.on_tape import (
+    numpy_on_tape as numpy_on_tape,
 )
 from gradtape.api.image.augmentation import (
     random_crop as random_crop,
@@ -412,48 +326,13 @@ from gradtape.api.nn.backward import (
     conv2d_backprop_filter_v2 as conv2d_backprop_filter_v2,
     conv2d_backprop_input_v2 as conv2d_backprop_input_v2,
 )
-from gradtape.api.nn.quantized import (
+from gradtape.api.quantization import (
     fake_quant_with_min_max_args as fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient,
     fake_quant_with_min_max_vars as fake_quant_with_min_max_vars,
     fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient,
     fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel,
     fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
-)
-from gradtape.api.numpy.on_tape import (
-    numpy_on_tape as numpy_on_tape,
-)
-from gradtape.api.protos.tensors import (
-    make_ndarray as make_ndarray,
-    make_tensor_proto as make_tensor_proto,
-)
-from gradtape.api.protos.v1 import (
-    AttrValue as AttrValue,
-    ConfigProto as ConfigProto,
-    Event as Event,
-    GPUOptions as GPUOptions,
-    GraphDef as GraphDef,
-    GraphOptions as GraphOptions,
-    HistogramProto as HistogramProto,
-    LogMessage as LogMessage,
-    MetaGraphDef as MetaGraphDef,
-    NameAttrList as NameAttrList,
-    NodeDef as NodeDef,
-    OptimizerOptions as OptimizerOptions,
-    RunMetadata as RunMetadata,
-    RunOptions as RunOptions,
-    SessionLog as SessionLog,
-    Summary as Summary,
-    SummaryMetadata as SummaryMetadata,
-    TensorInfo as TensorInfo,
-)
-from gradtape.api.ragged.filling import (
-    ragged_fill_empty_rows as ragged_fill_empty_rows,
-    ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
-)
-from gradtape.api.ragged.values import (
-    RaggedTensor as RaggedTensor,
-    RaggedTensorSpec as RaggedTensorSpec,
 )
 from gradtape.api.random.draws import (
     gamma as _random_gamma,
@@ -470,9 +349,6 @@ from gradtape.api.random.reseeding import (
 )
 from gradtape.api.runtime.devices import (
     DeviceSpec as DeviceSpec,
-)
-from gradtape.api.runtime.errors import (
-    OpError as OpError,
 )
 from gradtape.api.runtime.graphs import (
     Graph as Graph,
@@ -510,42 +386,25 @@ from gradtape.api.signal.whole import (
     irfftnd as irfftnd,
     rfftnd as rfftnd,
 )
-from gradtape.api.sparse.arithmetic import (
-    maximum as _sparse_maximum,
-    minimum as _sparse_minimum,
-    softmax as _sparse_softmax,
-    sparse_dense_matmul as _sparse_tensor_dense_matmul,
-)
-from gradtape.api.sparse.shaping import (
-    reset_shape as _sparse_reset_shape,
-    reshape as _sparse_reshape,
-    slice as _sparse_slice,
-    transpose as _sparse_transpose,
-)
-from gradtape.api.sparse.tensors import (
-    SparseTensor as SparseTensor,
-    fill_empty_rows as _sparse_fill_empty_rows,
-    mask as _sparse_mask,
-    reorder as _sparse_reorder,
-    retain as _sparse_retain,
-    to_dense as _sparse_tensor_to_dense,
-    to_indicator as _sparse_to_indicator,
-)
-from gradtape.api.text.buckets import (
+from gradtape.api.strings.buckets import (
     to_hash_bucket_fast as _string_to_hash_bucket_fast,
     to_hash_bucket_strong as _string_to_hash_bucket_strong,
 )
-from gradtape.api.text.edit_distance import (
+from gradtape.api.strings.edit_distance import (
     edit_distance as edit_distance,
 )
-from gradtape.api.text.fingerprints import (
+from gradtape.api.strings.fingerprints import (
     fingerprint as fingerprint,
 )
-from gradtape.api.text.strings import (
+from gradtape.api.strings.strings import (
     as_string as as_string,
     join as _string_join,
     regex_replace as regex_replace,
     strip as _string_strip,
+)
+from gradtape.data.optional import (
+    NoneTensorSpec as NoneTensorSpec,
+    OptionalSpec as OptionalSpec,
 )
 from gradtape.math import (
     abs as abs,
@@ -612,6 +471,147 @@ from gradtape.math import (
     tanh as tanh,
     truediv as truediv,
     zeta as zeta,
+)
+from gradtape.ragged.filling import (
+    ragged_fill_empty_rows as ragged_fill_empty_rows,
+    ragged_fill_empty_rows_grad as ragged_fill_empty_rows_grad,
+)
+from gradtape.ragged.tensor import (
+    RaggedTensor as RaggedTensor,
+    RaggedTensorSpec as RaggedTensorSpec,
+)
+from gradtape.sparse.arithmetic import (
+    maximum as _sparse_maximum,
+    minimum as _sparse_minimum,
+    softmax as _sparse_softmax,
+    sparse_dense_matmul as _sparse_tensor_dense_matmul,
+)
+from gradtape.sparse.conversion import (
+    SparseTensor as SparseTensor,
+    fill_empty_rows as _sparse_fill_empty_rows,
+    mask as _sparse_mask,
+    reorder as _sparse_reorder,
+    retain as _sparse_retain,
+    to_dense as _sparse_tensor_to_dense,
+    to_indicator as _sparse_to_indicator,
+)
+from gradtape.sparse.shaping import (
+    reset_shape as _sparse_reset_shape,
+    reshape as _sparse_reshape,
+    slice as _sparse_slice,
+    transpose as _sparse_transpose,
+)
+from gradtape_tensorflow.graph_defs.importing import (
+    import_graph_def as import_graph_def,
+)
+from gradtape_tensorflow.graph_defs.sessions import (
+    InteractiveSession as InteractiveSession,
+    Session as Session,
+    get_default_session as get_default_session,
+)
+from gradtape_tensorflow.protos.tensors import (
+    make_ndarray as make_ndarray,
+    make_tensor_proto as make_tensor_proto,
+)
+from gradtape_tensorflow.v1.behavior import (
+    enable_eager_execution as enable_eager_execution,
+    enable_v2_behavior as enable_v2_behavior,
+    set_random_seed as set_random_seed,
+)
+from gradtape_tensorflow.v1.graph import (
+    Dimension as Dimension,
+    Print as Print,
+    SparseTensorValue as SparseTensorValue,
+    colocate_with as colocate_with,
+    container as container,
+    convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices,
+    convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,
+    dimension_at_index as dimension_at_index,
+    dimension_value as dimension_value,
+    disable_control_flow_v2 as disable_control_flow_v2,
+    disable_eager_execution as disable_eager_execution,
+    disable_resource_variables as disable_resource_variables,
+    disable_tensor_equality as disable_tensor_equality,
+    disable_v2_behavior as disable_v2_behavior,
+    disable_v2_tensorshape as disable_v2_tensorshape,
+    enable_control_flow_v2 as enable_control_flow_v2,
+    enable_resource_variables as enable_resource_variables,
+    enable_tensor_equality as enable_tensor_equality,
+    enable_v2_tensorshape as enable_v2_tensorshape,
+    placeholder as placeholder,
+    setdiff1d as setdiff1d,
+    sparse_placeholder as sparse_placeholder,
+)
+from gradtape_tensorflow.v1.graphs import (
+    get_default_graph as get_default_graph,
+    reset_default_graph as reset_default_graph,
+)
+from gradtape_tensorflow.v1.initializers.classes import (
+    constant_initializer as constant_initializer,
+    glorot_normal_initializer as glorot_normal_initializer,
+    glorot_uniform_initializer as glorot_uniform_initializer,
+    ones_initializer as ones_initializer,
+    orthogonal_initializer as orthogonal_initializer,
+    random_normal_initializer as random_normal_initializer,
+    random_uniform_initializer as random_uniform_initializer,
+    truncated_normal_initializer as truncated_normal_initializer,
+    uniform_unit_scaling_initializer as uniform_unit_scaling_initializer,
+    variance_scaling_initializer as variance_scaling_initializer,
+    zeros_initializer as zeros_initializer,
+)
+from gradtape_tensorflow.v1.messages import (
+    AttrValue as AttrValue,
+    ConfigProto as ConfigProto,
+    Event as Event,
+    GPUOptions as GPUOptions,
+    GraphDef as GraphDef,
+    GraphOptions as GraphOptions,
+    HistogramProto as HistogramProto,
+    LogMessage as LogMessage,
+    MetaGraphDef as MetaGraphDef,
+    NameAttrList as NameAttrList,
+    NodeDef as NodeDef,
+    OptimizerOptions as OptimizerOptions,
+    RunMetadata as RunMetadata,
+    RunOptions as RunOptions,
+    SessionLog as SessionLog,
+    Summary as Summary,
+    SummaryMetadata as SummaryMetadata,
+    TensorInfo as TensorInfo,
+)
+from gradtape_tensorflow.v1.variables import (
+    AUTO_REUSE as AUTO_REUSE,
+    GraphKeys as GraphKeys,
+    Variable as Variable,
+    VariableScope as VariableScope,
+    add_to_collection as add_to_collection,
+    add_to_collections as add_to_collections,
+    all_variables as all_variables,
+    get_collection as get_collection,
+    get_collection_ref as get_collection_ref,
+    get_local_variable as get_local_variable,
+    get_variable as get_variable,
+    get_variable_scope as get_variable_scope,
+    global_variables as global_variables,
+    global_variables_initializer as global_variables_initializer,
+    initialize_all_variables as initialize_all_variables,
+    initialize_local_variables as initialize_local_variables,
+    initialize_variables as initialize_variables,
+    is_variable_initialized as is_variable_initialized,
+    local_variables as local_variables,
+    local_variables_initializer as local_variables_initializer,
+    make_template as make_template,
+    model_variables as model_variables,
+    moving_average_variables as moving_average_variables,
+    name_scope as name_scope,
+    no_regularizer as no_regularizer,
+    tables_initializer as tables_initializer,
+    trainable_variables as trainable_variables,
+    variable_scope as variable_scope,
+    variables_initializer as variables_initializer,
+)
+from gradtape_tensorflow.v1.wrap_function import (
+    wrap_function as wrap_function,
 )
 NoGradient = _NoGradient
 NotDifferentiable = _NotDifferentiable

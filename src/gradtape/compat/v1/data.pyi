@@ -1,12 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compat.v1_data import (
-    get_output_classes as get_output_classes,
-    get_output_shapes as get_output_shapes,
-    get_output_types as get_output_types,
-    make_initializable_iterator as make_initializable_iterator,
-    make_one_shot_iterator as make_one_shot_iterator,
-)
-from gradtape.api.data.datasets import (
+from gradtape.data.datasets import (
     AUTOTUNE as AUTOTUNE,
     Dataset as Dataset,
     DatasetSpec as DatasetSpec,
@@ -19,7 +12,14 @@ from gradtape.api.data.datasets import (
     ThreadingOptions as ThreadingOptions,
     UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
 )
-from gradtape.api.data.records import (
+from gradtape.data.files.record_files import (
     FixedLengthRecordDataset as FixedLengthRecordDataset,
     TFRecordDataset as TFRecordDataset,
+)
+from gradtape_tensorflow.v1.data import (
+    get_output_classes as get_output_classes,
+    get_output_shapes as get_output_shapes,
+    get_output_types as get_output_types,
+    make_initializable_iterator as make_initializable_iterator,
+    make_one_shot_iterator as make_one_shot_iterator,
 )

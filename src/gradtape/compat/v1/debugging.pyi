@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from typing import Any
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import TensorLike, ValueLike
-from gradtape.api.debug.checks import (
+from gradtape.api.debugging.checks import (
     Assert as Assert,
     assert_integer as assert_integer,
     assert_proper_iterable as assert_proper_iterable,
@@ -19,7 +19,7 @@ from gradtape.api.debug.checks import (
     is_traceback_filtering_enabled as is_traceback_filtering_enabled,
     set_log_device_placement as set_log_device_placement,
 )
-from gradtape.api.debug.shape_checks import (
+from gradtape.api.debugging.shape_checks import (
     assert_shapes as assert_shapes,
 )
 from gradtape.api.math.sorting import (

@@ -3,7 +3,7 @@ from gradtape.api.arrays.casting import (
     cast as cast,
     saturate_cast as saturate_cast,
 )
-from gradtape.api.arrays.dtypes import (
+from gradtape.api.dtypes import (
     DType as DType,
     QUANTIZED_DTYPES as QUANTIZED_DTYPES,
     as_dtype as as_dtype,
@@ -36,6 +36,6 @@ from gradtape.api.arrays.dtypes import (
 from gradtape.api.math.complex import (
     complex as complex,
 )
-from gradtape.api.text.strings import (
+from gradtape.api.strings.strings import (
     as_string as as_string,
 )

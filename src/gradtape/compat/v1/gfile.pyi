@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compat.v1_gfile import (
+from gradtape_tensorflow.v1.gfile import (
     Copy as Copy,
     DeleteRecursively as DeleteRecursively,
     Exists as Exists,

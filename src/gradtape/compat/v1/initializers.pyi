@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compat.initializers.names import (
+from gradtape_tensorflow.v1.initializers.names import (
     constant as constant,
     glorot_normal as glorot_normal,
     glorot_uniform as glorot_uniform,
@@ -17,7 +17,7 @@ from gradtape.api.compat.initializers.names import (
     variance_scaling as variance_scaling,
     zeros as zeros,
 )
-from gradtape.api.compat.v1_variables import (
+from gradtape_tensorflow.v1.variables import (
     global_variables_initializer as _global_variables,
     local_variables_initializer as _local_variables,
     tables_initializer as tables_initializer,

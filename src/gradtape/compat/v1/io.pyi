@@ -2,15 +2,6 @@
 from typing import Any
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import DTypeLike, StringLike
-from gradtape.api.compat.v1_records import (
-    TFRecordCompressionType as TFRecordCompressionType,
-    TFRecordOptions as TFRecordOptions,
-    TFRecordWriter as TFRecordWriter,
-    tf_record_iterator as tf_record_iterator,
-)
-from gradtape.api.graph_defs.files import (
-    write_graph as write_graph,
-)
 from gradtape.api.image.codecs import (
     decode_and_crop_jpeg as decode_and_crop_jpeg,
     decode_bmp as decode_bmp,
@@ -51,6 +42,15 @@ from gradtape.api.io.tensors import (
 from gradtape.api.io.text_records import (
     decode_compressed as decode_compressed,
     decode_json_example as decode_json_example,
+)
+from gradtape_tensorflow.graph_defs.files import (
+    write_graph as write_graph,
+)
+from gradtape_tensorflow.v1.records import (
+    TFRecordCompressionType as TFRecordCompressionType,
+    TFRecordOptions as TFRecordOptions,
+    TFRecordWriter as TFRecordWriter,
+    tf_record_iterator as tf_record_iterator,
 )
 def decode_csv(records: StringLike, record_defaults: Any, field_delim: str = ..., use_quote_delim: bool = ..., name: str | None = ..., na_value: str = ..., select_cols: Any = ...) -> list[Tensor]: ...
 def decode_raw(input_bytes: StringLike | None = ..., out_type: DTypeLike | None = ..., little_endian: bool = ..., name: str | None = ..., bytes: StringLike | None = ...) -> Tensor: ...

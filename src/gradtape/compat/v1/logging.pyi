@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compat.v1_logging import (
+from gradtape_tensorflow.v1.logging import (
     DEBUG as DEBUG,
     ERROR as ERROR,
     FATAL as FATAL,

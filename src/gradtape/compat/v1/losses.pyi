@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compat.v1_losses import (
+from gradtape_tensorflow.v1.losses import (
     Reduction as Reduction,
     absolute_difference as absolute_difference,
     add_loss as add_loss,

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compat.v1_records import (
+from gradtape_tensorflow.v1.records import (
     TFRecordCompressionType as TFRecordCompressionType,
     TFRecordOptions as TFRecordOptions,
     TFRecordWriter as TFRecordWriter,

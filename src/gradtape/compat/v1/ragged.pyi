@@ -1,13 +1,9 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compat.v1_ragged import (
-    RaggedTensorValue as RaggedTensorValue,
-    constant_value as constant_value,
-)
-from gradtape.api.ragged.crossing import (
+from gradtape.ragged.crossing import (
     cross as cross,
     cross_hashed as cross_hashed,
 )
-from gradtape.api.ragged.factory import (
+from gradtape.ragged.factory import (
     boolean_mask as boolean_mask,
     constant as constant,
     map_flat_values as map_flat_values,
@@ -16,4 +12,8 @@ from gradtape.api.ragged.factory import (
     segment_ids_to_row_splits as segment_ids_to_row_splits,
     stack as stack,
     stack_dynamic_partitions as stack_dynamic_partitions,
+)
+from gradtape_tensorflow.v1.ragged import (
+    RaggedTensorValue as RaggedTensorValue,
+    constant_value as constant_value,
 )

@@ -1,9 +1,6 @@
 # Written by tools/write_stubs.py.
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import DTypeLike, ShapeLike, TensorLike
-from gradtape.api.compat.v1 import (
-    set_random_seed as set_random_seed,
-)
 from gradtape.api.random.arguments import (
     Algorithm as Algorithm,
 )
@@ -42,6 +39,9 @@ from gradtape.api.random.stateless import (
 from gradtape.api.random.unigram_candidates import (
     fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
     learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
+)
+from gradtape_tensorflow.v1.behavior import (
+    set_random_seed as set_random_seed,
 )
 def get_seed(op_seed: int | None) -> tuple[int | None, int | None]: ...
 def multinomial(logits: TensorLike, num_samples: TensorLike, seed: int | None = ..., name: str | None = ..., output_dtype: DTypeLike | None = ...) -> Tensor: ...

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.saved_model.format.constants import (
+from gradtape.saved_model.format.constants import (
     ASSETS_DIRECTORY as ASSETS_DIRECTORY,
     ASSETS_KEY as ASSETS_KEY,
     CLASSIFY_INPUTS as CLASSIFY_INPUTS,
@@ -25,17 +25,17 @@ from gradtape.api.saved_model.format.constants import (
     VARIABLES_DIRECTORY as VARIABLES_DIRECTORY,
     VARIABLES_FILENAME as VARIABLES_FILENAME,
 )
-from gradtape.api.saved_model.format.options import (
+from gradtape.saved_model.format.options import (
     Asset as Asset,
     LoadOptions as LoadOptions,
     SaveOptions as SaveOptions,
 )
-from gradtape.api.saved_model.loading import (
+from gradtape.saved_model.loading import (
     contains_saved_model as contains_saved_model,
     load as _load_v2,
     load as load,
 )
-from gradtape.api.saved_model.saving import (
+from gradtape.saved_model.saving import (
     save as save,
 )
 load_v2 = _load_v2

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.sparse.sets import (
+from gradtape.api.sets import (
     difference as _set_difference,
     difference as difference,
     intersection as _set_intersection,

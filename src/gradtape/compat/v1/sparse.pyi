@@ -2,10 +2,7 @@
 from typing import Any
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import AxisLike, TensorLike
-from gradtape.api.compat.v1_graph import (
-    sparse_placeholder as _placeholder,
-)
-from gradtape.api.sparse.arithmetic import (
+from gradtape.sparse.arithmetic import (
     maximum as maximum,
     minimum as minimum,
     sampled_addmm as sampled_addmm,
@@ -13,21 +10,7 @@ from gradtape.api.sparse.arithmetic import (
     sparse_dense_matmul as _matmul,
     sparse_dense_matmul as sparse_dense_matmul,
 )
-from gradtape.api.sparse.crossing import (
-    cross as cross,
-    cross_hashed as cross_hashed,
-)
-from gradtape.api.sparse.segments import (
-    bincount as bincount,
-)
-from gradtape.api.sparse.shaping import (
-    expand_dims as expand_dims,
-    reset_shape as reset_shape,
-    reshape as reshape,
-    slice as slice,
-    transpose as transpose,
-)
-from gradtape.api.sparse.tensors import (
+from gradtape.sparse.conversion import (
     SparseTensor as SparseTensor,
     eye as eye,
     fill_empty_rows as fill_empty_rows,
@@ -38,6 +21,23 @@ from gradtape.api.sparse.tensors import (
     retain as retain,
     to_dense as to_dense,
     to_indicator as to_indicator,
+)
+from gradtape.sparse.crossing import (
+    cross as cross,
+    cross_hashed as cross_hashed,
+)
+from gradtape.sparse.segments import (
+    bincount as bincount,
+)
+from gradtape.sparse.shaping import (
+    expand_dims as expand_dims,
+    reset_shape as reset_shape,
+    reshape as reshape,
+    slice as slice,
+    transpose as transpose,
+)
+from gradtape_tensorflow.v1.graph import (
+    sparse_placeholder as _placeholder,
 )
 def add(a: TensorLike, b: TensorLike, threshold: TensorLike | None = ..., thresh: TensorLike | None = ...) -> Tensor: ...
 def concat(axis: TensorLike | None, sp_inputs: Any, name: str | None = ..., expand_nonconcat_dim: Any = ..., concat_dim: TensorLike | None = ..., expand_nonconcat_dims: bool | None = ...) -> SparseTensor: ...

@@ -2,15 +2,15 @@
 from typing import Any
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import AxisLike, DTypeLike, StringLike, TensorLike
-from gradtape.api.text.buckets import (
+from gradtape.api.strings.buckets import (
     to_hash_bucket_fast as to_hash_bucket_fast,
     to_hash_bucket_strong as to_hash_bucket_strong,
 )
-from gradtape.api.text.splitting import (
+from gradtape.api.strings.splitting import (
     bytes_split as bytes_split,
     ngrams as ngrams,
 )
-from gradtape.api.text.strings import (
+from gradtape.api.strings.strings import (
     as_string as as_string,
     format as format,
     join as join,
@@ -21,7 +21,7 @@ from gradtape.api.text.strings import (
     unsorted_segment_join as unsorted_segment_join,
     upper as upper,
 )
-from gradtape.api.text.unicode import (
+from gradtape.api.strings.unicode import (
     unicode_decode as unicode_decode,
     unicode_decode_with_offsets as unicode_decode_with_offsets,
     unicode_encode as unicode_encode,

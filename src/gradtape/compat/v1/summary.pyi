@@ -1,11 +1,4 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.protos.v1_summary import (
-    Event as Event,
-    SessionLog as SessionLog,
-    Summary as Summary,
-    SummaryDescription as SummaryDescription,
-    TaggedRunMetadata as TaggedRunMetadata,
-)
 from gradtape.api.summary.graphs import (
     graph as graph,
     trace_export as trace_export,
@@ -26,12 +19,19 @@ from gradtape.api.summary.tensors import (
     image as image,
     write as write,
 )
-from gradtape.api.summary.v1_tensors import (
+from gradtape.api.summary.writers import (
+    FileWriter as FileWriter,
+    FileWriterCache as FileWriterCache,
+)
+from gradtape_tensorflow.v1.summary.messages import (
+    Event as Event,
+    SessionLog as SessionLog,
+    Summary as Summary,
+    SummaryDescription as SummaryDescription,
+    TaggedRunMetadata as TaggedRunMetadata,
+)
+from gradtape_tensorflow.v1.summary.tensors import (
     scalar as scalar,
     tensor_summary as tensor_summary,
     text as text,
-)
-from gradtape.api.summary.v1_writers import (
-    FileWriter as FileWriter,
-    FileWriterCache as FileWriterCache,
 )

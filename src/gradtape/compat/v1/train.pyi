@@ -1,11 +1,55 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.compat.v1_checkpoints import (
+from gradtape.api.io.examples import (
+    BytesList as BytesList,
+    Example as Example,
+    Feature as Feature,
+    FeatureList as FeatureList,
+    FeatureLists as FeatureLists,
+    Features as Features,
+    FloatList as FloatList,
+    Int64List as Int64List,
+    SequenceExample as SequenceExample,
+)
+from gradtape.api.train.threads import (
+    ClusterSpec as ClusterSpec,
+    Coordinator as Coordinator,
+)
+from gradtape.checkpoint.train import (
+    CheckpointManager as CheckpointManager,
+    CheckpointOptions as CheckpointOptions,
+    ExponentialMovingAverage as ExponentialMovingAverage,
+    checkpoints_iterator as checkpoints_iterator,
+    get_checkpoint_state as get_checkpoint_state,
+    latest_checkpoint as latest_checkpoint,
+    list_variables as list_variables,
+    load_checkpoint as load_checkpoint,
+    load_variable as load_variable,
+)
+from gradtape.checkpoint.views import (
+    CheckpointView as CheckpointView,
+    TrackableView as TrackableView,
+)
+from gradtape_tensorflow.protos.train import (
+    ClusterDef as ClusterDef,
+    JobDef as JobDef,
+    ServerDef as ServerDef,
+)
+from gradtape_tensorflow.v1.summary.files import (
+    summary_iterator as summary_iterator,
+)
+from gradtape_tensorflow.v1.train.checkpoints import (
     checkpoint_exists as checkpoint_exists,
     get_checkpoint_mtimes as get_checkpoint_mtimes,
     remove_checkpoint as remove_checkpoint,
     update_checkpoint_state as update_checkpoint_state,
 )
-from gradtape.api.compat.v1_optimizers import (
+from gradtape_tensorflow.v1.train.messages import (
+    SaverDef as SaverDef,
+)
+from gradtape_tensorflow.v1.train.meta_graphs import (
+    export_meta_graph as export_meta_graph,
+)
+from gradtape_tensorflow.v1.train.optimizers import (
     AdadeltaOptimizer as AdadeltaOptimizer,
     AdagradOptimizer as AdagradOptimizer,
     AdamOptimizer as AdamOptimizer,
@@ -17,10 +61,10 @@ from gradtape.api.compat.v1_optimizers import (
     ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer,
     RMSPropOptimizer as RMSPropOptimizer,
 )
-from gradtape.api.compat.v1_saver import (
+from gradtape_tensorflow.v1.train.saver import (
     Saver as Saver,
 )
-from gradtape.api.compat.v1_train import (
+from gradtape_tensorflow.v1.train.steps import (
     NewCheckpointReader as NewCheckpointReader,
     cosine_decay as cosine_decay,
     cosine_decay_restarts as cosine_decay_restarts,
@@ -35,48 +79,4 @@ from gradtape.api.compat.v1_train import (
     piecewise_constant as piecewise_constant,
     piecewise_constant_decay as piecewise_constant_decay,
     polynomial_decay as polynomial_decay,
-)
-from gradtape.api.data.train import (
-    CheckpointManager as CheckpointManager,
-    CheckpointOptions as CheckpointOptions,
-    ExponentialMovingAverage as ExponentialMovingAverage,
-    checkpoints_iterator as checkpoints_iterator,
-    get_checkpoint_state as get_checkpoint_state,
-    latest_checkpoint as latest_checkpoint,
-    list_variables as list_variables,
-    load_checkpoint as load_checkpoint,
-    load_variable as load_variable,
-)
-from gradtape.api.data.views import (
-    CheckpointView as CheckpointView,
-    TrackableView as TrackableView,
-)
-from gradtape.api.graph_defs.v1_meta_graphs import (
-    export_meta_graph as export_meta_graph,
-)
-from gradtape.api.io.examples import (
-    BytesList as BytesList,
-    Example as Example,
-    Feature as Feature,
-    FeatureList as FeatureList,
-    FeatureLists as FeatureLists,
-    Features as Features,
-    FloatList as FloatList,
-    Int64List as Int64List,
-    SequenceExample as SequenceExample,
-)
-from gradtape.api.protos.train import (
-    ClusterDef as ClusterDef,
-    JobDef as JobDef,
-    ServerDef as ServerDef,
-)
-from gradtape.api.protos.v1_train import (
-    SaverDef as SaverDef,
-)
-from gradtape.api.runtime.threads import (
-    ClusterSpec as ClusterSpec,
-    Coordinator as Coordinator,
-)
-from gradtape.api.summary.v1_files import (
-    summary_iterator as summary_iterator,
 )

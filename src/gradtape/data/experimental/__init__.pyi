@@ -1,12 +1,8 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.data.csv_files import (
-    CsvDataset as CsvDataset,
-    make_csv_dataset as make_csv_dataset,
-)
-from gradtape.api.data.datasets import (
+from gradtape.data.datasets import (
     ThreadingOptions as ThreadingOptions,
 )
-from gradtape.api.data.deprecated import (
+from gradtape.data.deprecated import (
     RandomDataset as RandomDataset,
     Reducer as Reducer,
     at as at,
@@ -22,7 +18,11 @@ from gradtape.api.data.deprecated import (
     rejection_resample as rejection_resample,
     shuffle_and_repeat as shuffle_and_repeat,
 )
-from gradtape.api.data.example_files import (
+from gradtape.data.files.csv_files import (
+    CsvDataset as CsvDataset,
+    make_csv_dataset as make_csv_dataset,
+)
+from gradtape.data.files.example_files import (
     SqlDataset as SqlDataset,
     TFRecordWriter as TFRecordWriter,
     from_variant as from_variant,
@@ -31,7 +31,25 @@ from gradtape.api.data.example_files import (
     parse_example_dataset as parse_example_dataset,
     to_variant as to_variant,
 )
-from gradtape.api.data.experimental import (
+from gradtape.data.lookup_tables import (
+    DatasetInitializer as DatasetInitializer,
+    index_table_from_dataset as index_table_from_dataset,
+    table_from_dataset as table_from_dataset,
+)
+from gradtape.data.optional import (
+    Optional as Optional,
+)
+from gradtape.data.policies import (
+    AutoShardPolicy as AutoShardPolicy,
+    AutotuneAlgorithm as AutotuneAlgorithm,
+    AutotuneOptions as AutotuneOptions,
+    DistributeOptions as DistributeOptions,
+    ExternalStatePolicy as ExternalStatePolicy,
+    OptimizationOptions as OptimizationOptions,
+    SHARD_HINT as SHARD_HINT,
+    ServiceOptions as ServiceOptions,
+)
+from gradtape.data.transformations import (
     AUTOTUNE as AUTOTUNE,
     Counter as Counter,
     INFINITE_CARDINALITY as INFINITE_CARDINALITY,
@@ -54,22 +72,4 @@ from gradtape.api.data.experimental import (
     take_while as take_while,
     unbatch as unbatch,
     unique as unique,
-)
-from gradtape.api.data.optional import (
-    Optional as Optional,
-)
-from gradtape.api.data.policies import (
-    AutoShardPolicy as AutoShardPolicy,
-    AutotuneAlgorithm as AutotuneAlgorithm,
-    AutotuneOptions as AutotuneOptions,
-    DistributeOptions as DistributeOptions,
-    ExternalStatePolicy as ExternalStatePolicy,
-    OptimizationOptions as OptimizationOptions,
-    SHARD_HINT as SHARD_HINT,
-    ServiceOptions as ServiceOptions,
-)
-from gradtape.api.lookup.dataset_tables import (
-    DatasetInitializer as DatasetInitializer,
-    index_table_from_dataset as index_table_from_dataset,
-    table_from_dataset as table_from_dataset,
 )

@@ -5,7 +5,7 @@ from gradtape.experimental.numpy import random as random
 from gradtape.api.arrays.values import (
     Tensor as _ndarray,
 )
-from gradtape.api.numpy.arrays import (
+from gradtape.api.experimental.numpy.arrays import (
     arange as arange,
     array as array,
     asarray as asarray,
@@ -43,10 +43,10 @@ from gradtape.api.numpy.arrays import (
     zeros as zeros,
     zeros_like as zeros_like,
 )
-from gradtape.api.numpy.behavior import (
+from gradtape.api.experimental.numpy.behavior import (
     experimental_enable_numpy_behavior as experimental_enable_numpy_behavior,
 )
-from gradtape.api.numpy.elementwise import (
+from gradtape.api.experimental.numpy.elementwise import (
     angle as angle,
     around as around,
     divmod as divmod,
@@ -55,7 +55,7 @@ from gradtape.api.numpy.elementwise import (
     round as round,
     sign as sign,
 )
-from gradtape.api.numpy.matrices import (
+from gradtape.api.experimental.numpy.matrices import (
     diag_indices as diag_indices,
     diagflat as diagflat,
     diagonal as diagonal,
@@ -70,7 +70,7 @@ from gradtape.api.numpy.matrices import (
     triu as triu,
     vander as vander,
 )
-from gradtape.api.numpy.reductions import (
+from gradtape.api.experimental.numpy.reductions import (
     all as all,
     allclose as allclose,
     any as any,
@@ -91,7 +91,7 @@ from gradtape.api.numpy.reductions import (
     tensordot as tensordot,
     var as var,
 )
-from gradtape.api.numpy.shaping import (
+from gradtape.api.experimental.numpy.shaping import (
     append as append,
     asanyarray as asanyarray,
     ascontiguousarray as ascontiguousarray,
@@ -119,7 +119,7 @@ from gradtape.api.numpy.shaping import (
     vsplit as vsplit,
     vstack as vstack,
 )
-from gradtape.api.numpy.statistics import (
+from gradtape.api.experimental.numpy.statistics import (
     amax as amax,
     amin as amin,
     argsort as argsort,
@@ -139,7 +139,7 @@ from gradtape.api.numpy.statistics import (
     sort as sort,
     vdot as vdot,
 )
-from gradtape.api.numpy.types import (
+from gradtape.api.experimental.numpy.types import (
     bool_ as bool_,
     complex64 as complex64,
     complex_ as _complex128,

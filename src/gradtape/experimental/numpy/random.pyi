@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.numpy.random import (
+from gradtape.api.experimental.numpy.random import (
     poisson as poisson,
     rand as rand,
     randint as randint,

@@ -1,4 +1,4 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.lite.analysis import (
+from gradtape_tensorflow.lite.analysis import (
     compatible as compatible,
 )

@@ -1,6 +1,6 @@
 # Written by tools/write_stubs.py.
 from gradtape.tpu.experimental import embedding as embedding
-from gradtape.api.tpu.system import (
+from gradtape_tensorflow.tpu.system import (
     DeviceAssignment as DeviceAssignment,
     DeviceOrderMode as DeviceOrderMode,
     HardwareFeature as HardwareFeature,

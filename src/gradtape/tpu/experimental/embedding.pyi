@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.tpu.embedding_optimizers import (
+from gradtape_tensorflow.tpu.embedding_optimizers import (
     Adagrad as Adagrad,
     AdagradMomentum as AdagradMomentum,
     Adam as Adam,
@@ -7,7 +7,7 @@ from gradtape.api.tpu.embedding_optimizers import (
     FTRL as FTRL,
     SGD as SGD,
 )
-from gradtape.api.tpu.embedding_tables import (
+from gradtape_tensorflow.tpu.embedding_tables import (
     CustomCombiner as CustomCombiner,
     FeatureConfig as FeatureConfig,
     QuantizationConfig as QuantizationConfig,
@@ -15,7 +15,7 @@ from gradtape.api.tpu.embedding_tables import (
     SparseCoreEmbeddingConfig as SparseCoreEmbeddingConfig,
     TableConfig as TableConfig,
 )
-from gradtape.api.tpu.embeddings import (
+from gradtape_tensorflow.tpu.embeddings import (
     TPUEmbedding as TPUEmbedding,
     TPUEmbeddingForServing as TPUEmbeddingForServing,
     TPUEmbeddingV0 as TPUEmbeddingV0,

@@ -1,6 +1,6 @@
 # Written by tools/write_stubs.py.
 from gradtape.types.experimental import distributed as distributed
-from gradtape.api.compat.types import (
+from gradtape.api.types import (
     AtomicFunction as AtomicFunction,
     Callable as Callable,
     ConcreteFunction as ConcreteFunction,
