@@ -2,8 +2,8 @@
 
 A row is a module and its names: `name` is the public name `tf.name`, `name=nn.other` is `tf.nn.other`, and
 `name=gradtape.core.nest:flatten` is a name of one of our modules; after a bar follow the namespaces in which all other
-names are looked up. Before those, a name is looked up in `exported_names.txt`: the names that TensorFlow's modules define and
-publish under another name, recorded by tools/record_private_names.py.
+names are looked up. Before those, a name is looked up in `exported_names.txt`: the names that TensorFlow's modules
+define and publish under another name, recorded by tools/record_private_names.py.
 """
 
 from __future__ import annotations
