@@ -5,6 +5,8 @@ that still patch something, read frames or rewrite objects are listed with their
 """
 
 import ast
+import importlib
+import pickle
 from functools import cache
 from typing import NamedTuple
 
@@ -12,6 +14,8 @@ import pytest
 from layers import LAYERS, is_below_the_api, layer_of
 from source_modules import MODULES, imports, is_package, syntax_tree
 
+from gradtape.api.names import NAMES
+from gradtape.api.namespace import PACKAGES, spaces
 from gradtape.core.extension_points import ExtensionPoint
 
 OURS = ("gradtape.", "gradtape_tensorflow.")
@@ -134,11 +138,34 @@ def test_a_circle_is_seen():
         "def f():\n    import gradtape",
         "import importlib\ndef f():\n    return importlib.import_module('gradtape.inspect')",
         "from ..engine.tape import tape",
+        "from gradtape_tensorflow.v1 import gfile",
     ],
 )
 def test_an_arrow_back_up_is_seen(line):
     """The guard itself: an import of each kind, put into a low layer, is found."""
     assert upward("gradtape.core.tensor", imports("gradtape.core.tensor", ast.parse(line)))
+
+
+def test_a_namespace_with_a_folder_is_its_package():
+    """Its `__init__`, which is not run, has a docstring only, and its files, which are internal, no public names."""
+    root = MODULES["gradtape"].parent
+    assert set(PACKAGES) == {space for space in spaces() if (root / space.replace(".", "/") / "__init__.py").exists()}
+    for space in PACKAGES:
+        (docstring,) = syntax_tree(f"gradtape.{space}").body
+        assert isinstance(docstring, ast.Expr)
+        inside = {module.removeprefix("gradtape.") for module in MODULES if module.startswith(f"gradtape.{space}.")}
+        assert not inside & {*NAMES, *spaces()}
+
+
+@pytest.mark.parametrize("space", PACKAGES)
+def test_files_of_a_namespace_are_imported_but_not_listed(space):
+    module = importlib.import_module(f"gradtape.{space}")
+    names = dir(module)
+    files = [name for name in MODULES if name.rpartition(".")[0] == module.__name__]
+    for name in files:
+        assert importlib.import_module(name).__name__ == name
+    assert dir(module) == module.__all__ == names
+    assert pickle.loads(pickle.dumps(module)) is module
 
 
 def test_every_folder_says_what_lives_there():
