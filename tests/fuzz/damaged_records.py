@@ -13,8 +13,8 @@ import numpy as np
 
 import gradtape as tf
 from gradtape.core.protos import wire
-from gradtape.data.files.records import frame_record
 from gradtape.state.checksums import masked_crc32c
+from gradtape.state.record_files import frame_record
 
 from ._protobuf import mutate_protobuf
 from ._sandbox import attempt, folder, is_documented, marks

@@ -19,6 +19,7 @@ from ..core.tracebacks import bounded
 from ..engine.run.convert import to_array, to_tensor
 from ..engine.run.namespace import ops
 from ..engine.run.randomness import seeds_of_op
+from ..state.record_files import open_records
 from ..state.specs import TensorSpec
 from .calls import input_pass
 from .elements.structure import (
@@ -42,7 +43,6 @@ from .elements.structure import (
     rows,
     zip_rows,
 )
-from .files.records import open_records
 from .order import DirectedInterleaveIterator, SeedGenerator, sample_indices
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Pipeline, merge_options
 from .resumable import ZipIterator

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core import nest
+from ..engine.run.distribution_context import cross_replica_context, place
 from ..state.variable import Variable
-from .context import cross_replica_context, place
 from .reductions import as_reduce_op, gather_values, reduce_value, spread, workers_of
 from .replicas import get_replica_context, require_replica
 from .values import DistributedValues, select_replica

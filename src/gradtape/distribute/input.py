@@ -24,9 +24,9 @@ from ..data.pipeline import INFINITE_CARDINALITY
 from ..data.sharding import batch_size, by_files, split_batches
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread
+from ..engine.run.distribution_context import place
 from ..graph.trace.traced import Untraceable
 from ..sparse.tensor import SparseTensor
-from .context import place
 from .values import PerReplica, PerReplicaSpec, Uneven, regroup, select_replica
 
 

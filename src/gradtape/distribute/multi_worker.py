@@ -9,13 +9,13 @@ from typing import Any
 from ..api.math.reductions import reduce_sum
 from ..core import nest
 from ..engine.run.convert import to_tensor
+from ..engine.run.distribution_context import check_above_replicas, check_same, place
 from ..graph.executors.xla import mesh
 from . import collective_ops
 from .cluster import membership as cluster
 from .cluster.communication import CommunicationImplementation, CommunicationOptions
 from .cluster.resolvers import ClusterResolver, TFConfigClusterResolver
 from .cluster.workers import Workers
-from .context import check_above_replicas, check_same, place
 from .input import InputContext, OwnBatches, shard_dataset
 from .options import ValueContext
 from .reductions import ReduceOp, gather_values

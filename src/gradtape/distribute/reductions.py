@@ -13,9 +13,9 @@ from ..core.errors import InvalidArgumentError
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor, is_tensor_like
 from ..engine.run.convert import to_tensor
+from ..engine.run.distribution_context import place
 from ..engine.run.namespace import ops
 from ..state.variable import VariableAggregation
-from .context import place
 from .values import DistributedValues, Mirrored, is_mirrored
 
 

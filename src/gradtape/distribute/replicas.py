@@ -12,8 +12,8 @@ from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..core.tracebacks import bounded
 from ..engine.run.convert import to_tensor
+from ..engine.run.distribution_context import cross_replica_context, place
 from ..engine.tape.custom import custom_call
-from .context import cross_replica_context, place
 from .reductions import ReduceOp, as_reduce_op, copy_tensor, workers_of
 
 

@@ -16,8 +16,8 @@ from ..core.composites import CompositeTensor
 from ..core.scopes import adopt, held
 from ..core.tensor import Tensor
 from ..engine.run.dispatch import thread, traced_by
+from ..engine.run.distribution_context import cross_replica_context, in_replica
 from ..engine.run.randomness import drawing_for_each
-from .context import cross_replica_context, in_replica
 from .draws import vary_by_replica
 from .reductions import workers_of
 from .replicas import ReplicaContext

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.dtypes import DType
+from ..engine.run.distribution_context import place
 from ..state.storage import HostArray, Storage, XlaArray
 from ..state.variable import Variable
-from .context import place
 
 if TYPE_CHECKING:
     from .variables import SyncOnReadVariable

@@ -24,12 +24,7 @@ from ..core.tracebacks import bounded
 from ..data.dataset import Dataset
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import thread
-from ..engine.run.namespace import ops
-from ..graph.executors.xla import mesh
-from ..graph.function.function import Function
-from ..state.variable import Variable, called_with_creator, variable_creator_scope
-from . import collective_ops, sequential_runner
-from .context import (
+from ..engine.run.distribution_context import (
     call_as_only_replica,
     check_above_replicas,
     check_same,
@@ -37,6 +32,11 @@ from .context import (
     place,
     set_default,
 )
+from ..engine.run.namespace import ops
+from ..graph.executors.xla import mesh
+from ..graph.function.function import Function
+from ..state.variable import Variable, called_with_creator, variable_creator_scope
+from . import collective_ops, sequential_runner
 from .extended import StrategyExtended, local_results
 from .input import (
     Calls,

@@ -12,8 +12,8 @@ from typing import Any
 from ..core import nest
 from ..core.composites import CompositeTensor
 from ..engine.run.convert import register, to_tensor
+from ..engine.run.distribution_context import place
 from ..state.type_spec import TypeSpec, spec_of
-from .context import place
 
 
 class DistributedValues:

@@ -18,6 +18,7 @@ from ..core.tensor import Tensor, text_of, wrap
 from ..engine.run import dispatch
 from ..engine.run.convert import readable, register, to_tensor
 from ..engine.run.dispatch import thread
+from ..engine.run.distribution_context import cross_replica_context, place, replica_of
 from ..engine.run.namespace import ops
 from ..graph.trace.conversion_status import ConversionNeeded
 from ..state.variable import (
@@ -27,7 +28,6 @@ from ..state.variable import (
     convert_variable,
     variable_creator_scope,
 )
-from .context import cross_replica_context, place, replica_of
 from .reductions import ReduceOp, reduce_value, workers_of
 from .replicas import get_replica_context
 from .shards import MirroredStorage, PerReplicaStorage, part_of, placeholder_of

@@ -15,8 +15,8 @@ from ..checkpoint.bundle import write_bundle
 from ..checkpoint.object_graph import describe_objects, owns_variables
 from ..core import dtypes, errors
 from ..core.protos.records import encoded
-from ..distribute.context import variables_as_one
 from ..engine.run.dispatch import thread
+from ..engine.run.distribution_context import variables_as_one
 from ..graph.function.concrete_function import ConcreteFunction
 from ..graph.function.function import Function
 from ..graph.function.open_sizes import represent_open_sizes

@@ -134,7 +134,7 @@ platform.gfile GFile=io.gfile.GFile | tf.compat.v1.gfile
 lib.io.file_io | tf.io.gfile
 data.experimental.ops.distribute
 lib.io.tf_record TFRecordWriter=io.TFRecordWriter TFRecordOptions=io.TFRecordOptions
-    tf_record_iterator=gradtape.data.files.records:records
+    tf_record_iterator=gradtape.state.record_files:records
 ops.array_ops reverse_v2=reverse diag=linalg.tensor_diag diag_part=linalg.tensor_diag_part
     where_v2=where gather_v2=gather batch_gather=compat.v1.batch_gather expand_dims_v2=expand_dims
     squeeze_v2=squeeze size_v2=size shape_v2=shape zeros_like_v2=zeros_like ones_like_v2=ones_like

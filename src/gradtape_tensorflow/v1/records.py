@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from gradtape.api.io.records import TFRecordOptions, TFRecordWriter
 from gradtape.core.type_hints import PathLike
-from gradtape.data.files.records import records
+from gradtape.state.record_files import records
 
 NAMESPACES = ("compat.v1.io", "compat.v1.python_io")
 __all__ = ["TFRecordCompressionType", "TFRecordOptions", "TFRecordWriter", "tf_record_iterator"]

@@ -12,9 +12,9 @@ from typing import Any
 from keras.src import tree
 
 import gradtape as tf
-from gradtape.distribute.context import place
 from gradtape.distribute.reductions import gather_values, workers_of
 from gradtape.distribute.values import DistributedValues, PerReplica, Uneven, select_replica
+from gradtape.engine.run.distribution_context import place
 
 Step = Callable[[Any], Any]
 

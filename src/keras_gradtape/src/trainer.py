@@ -23,9 +23,9 @@ import gradtape as tf
 from gradtape.core.devices import default_device
 from gradtape.core.locks import BuildLock
 from gradtape.core.tracebacks import at_boundary
-from gradtape.distribute.context import place
 from gradtape.distribute.values import DistributedValues
 from gradtape.engine.registry.devices import staying
+from gradtape.engine.run.distribution_context import place
 
 from . import distribution, model_summary, replicas, steps
 from .batches import Batches

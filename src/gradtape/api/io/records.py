@@ -14,7 +14,7 @@ from ...core.pickling import Unpicklable
 from ...core.tensor import Tensor
 from ...core.tracebacks import bounded
 from ...core.type_hints import StringLike
-from ...data.files.records import frame_record
+from ...state.record_files import frame_record
 
 NAMESPACES = ("io",)
 __all__ = ["TFRecordOptions", "TFRecordWriter"]

@@ -10,8 +10,8 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import TensorLike
-from ...distribute.context import count_replicas
 from ...engine.run.convert import to_array, to_tensor
+from ...engine.run.distribution_context import count_replicas
 from ...engine.run.namespace import ops
 from ..arrays.casting import cast
 from ..arrays.shaping import squeeze

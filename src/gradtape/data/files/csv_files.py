@@ -20,12 +20,12 @@ from ...core.dtypes import DType, as_dtype
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ...engine.run.convert import to_tensor
+from ...state.record_files import check_compression, open_records
 from ...state.specs import TensorSpec
 from ..datasets import AUTOTUNE, Dataset
 from ..pipeline import UNKNOWN_CARDINALITY
 from ..resumable import ChainIterator
 from .csv_records import BUFFER_SIZE, CsvRecords
-from .records import check_compression, open_records
 
 NAMESPACES = ("data.experimental",)
 __all__ = ["CsvDataset", "make_csv_dataset"]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from ...core import errors
-from .records import open_records
+from ...state.record_files import open_records
 
 BUFFER_SIZE = 4 << 20  # bytes per read, by default
 

@@ -12,12 +12,12 @@ from ...core import dtypes
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ...engine.run.convert import to_tensor
+from ...state.record_files import check_compression, read_fixed_records, records
 from ...state.specs import TensorSpec
 from ..datasets import Dataset
 from ..pipeline import UNKNOWN_CARDINALITY
 from ..resumable import ChainIterator
 from ..sources import file_names, reading
-from .records import check_compression, read_fixed_records, records
 
 NAMESPACES = ("data",)
 __all__ = ["FixedLengthRecordDataset", "TFRecordDataset"]

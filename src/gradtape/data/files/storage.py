@@ -24,9 +24,9 @@ from ...core.protos.records import decoded, encoded
 from ...core.tensor import Tensor
 from ...engine.run.progress import reporting
 from ...state.archive import replacing
+from ...state.record_files import frame_record, records
 from ...state.specs import TypeSpec
 from ..elements.structure import leaves
-from .records import frame_record, records
 
 _VERSION = 2  # record format: TFRecord
 _METADATA = "tensorflow.data.experimental.SnapshotMetadataRecord"

@@ -24,6 +24,7 @@ from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, wrap
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
+from ...engine.run.distribution_context import cross_replica_context, in_replica, place
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import drawing_for_each
 from ...engine.tape.collector import recording_starts, recording_stops
@@ -38,7 +39,6 @@ from ...graph.trace.trace import Trace
 from ...graph.trace.traced import DelegatedToRunner, Untraceable, value_of
 from ...state.variable import Variable
 from .. import collective_ops
-from ..context import cross_replica_context, in_replica, place
 from ..draws import vary_by_tensor
 from ..reductions import ReduceOp, workers_of
 from ..replicas import ReplicaContext

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradtape.core.type_hints import PathLike
-from gradtape.data.files.records import records
+from gradtape.state.record_files import records
 
 from ...protos.generated import message_class
 

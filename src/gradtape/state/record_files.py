@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...core import errors
-from ...core.errors import of_system as failures
-from ...state.checksums import masked_crc32c
+from ..core import errors
+from ..core.errors import of_system as failures
+from .checksums import masked_crc32c
 
 COMPRESSIONS = (None, "", "GZIP", "ZLIB")
 _AT_ONCE = 1 << 20  # bytes per read

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..core.scopes import carried, holding
-from ..engine.run.dispatch import thread
+from ...core.scopes import carried, holding
+from .dispatch import thread
 
 
 class _Place(threading.local):
