@@ -1,5 +1,7 @@
 """Editors and IPython complete with jedi: what it infers from the code, without running it."""
 
+import importlib
+
 import pytest
 
 from gradtape.core.extras import is_installed
@@ -56,3 +58,14 @@ def test_jedi_completes(line):
         pytest.skip("Keras is not installed")
     prefix, rest = line.strip().split("|")
     assert rest in [completion.complete for completion in jedi.Script(PROGRAM + prefix).complete()]
+
+
+@pytest.mark.parametrize(
+    "space", ["", "autograph", "data", "data.experimental", "distribute", "math", "ragged", "saved_model", "sparse"]
+)
+def test_jedi_completes_public_names_only(space):
+    """No internal module in the namespace's folder, and nothing that its own module imports."""
+    path = f"tf.{space}".rstrip(".")
+    completed = {completion.name for completion in jedi.Script(f"import gradtape as tf\n{path}.").complete()}
+    namespace = importlib.import_module(f"gradtape.{space}".rstrip("."))
+    assert {name for name in completed if name[0] != "_"} == {name for name in dir(namespace) if name[0] != "_"}

@@ -113,6 +113,6 @@ def test_a_function_with_all_its_surfaces_is_one_row(copy):
     run(copy, "tools/index_names.py")
     write_stubs = "import runpy; runpy.run_path('tools/write_stubs.py', run_name='__main__')"
     run(copy, "-c", f"{HIDE_EXTRAS}; {write_stubs}\n{WITH_IT}")  # in one process, which imports Keras once
-    stub = (copy / "src/gradtape/math/__init__.pyi").read_text()
+    stub = (copy / "src/gradtape-stubs/math/__init__.pyi").read_text()
     assert "\ndef tan(x: TensorLike, name: str | None = ...) -> Tensor:" in stub
-    assert "\n    tan as tan,\n" in (copy / "src/gradtape/__init__.pyi").read_text()
+    assert "\n    tan as tan,\n" in (copy / "src/gradtape-stubs/__init__.pyi").read_text()

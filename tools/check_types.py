@@ -72,7 +72,7 @@ def pyright(folder: Path, **settings: Any) -> list[Report]:
 def mypy(folder: Path, *options: str) -> list[Report]:
     """Checks the programs in a folder with mypy."""
     (folder / "mypy.ini").write_text(
-        f"[mypy]\nmypy_path = {ROOT / 'src'}\npython_version = 3.11\nignore_missing_imports = True\n"
+        "[mypy]\npython_version = 3.11\nignore_missing_imports = True\n"
         f"cache_dir = {ROOT / '.mypy_cache' / 'types'}\nfollow_imports = silent\n"
         "allow_redefinition_new = True\nlocal_partial_types = True\n"  # the blocks of a page assign names again
         "disable_error_code = no-redef\n"

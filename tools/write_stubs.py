@@ -1,4 +1,4 @@
-"""Writes the type stubs of the public namespaces: `gradtape/__init__.pyi`, `gradtape/math.pyi`, ...
+"""Writes the type stubs of the public namespaces: `src/gradtape-stubs/__init__.pyi`, `.../math/__init__.pyi`, ...
 
     python tools/write_stubs.py
 
@@ -6,6 +6,9 @@ The namespaces are lazy at run time, so type checkers and editors cannot see the
 public name from the module that implements it: signatures, docstrings and "go to definition" come from the code. A
 row of the catalogue, or a name that is created at run time (`tf.raw_ops`), has no source to refer to, and its stub
 declares the signature.
+
+`gradtape-stubs` is a partial stub package (PEP 561): the types of modules without a stub, which are `extend`, `inspect`
+and all internal modules, are those of the source.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from gradtape.api.namespace import BUILD, V1, place_of, resolve, spaces
 from gradtape_tensorflow.v1.expressions import HELPERS, rows
 
 SOURCE = Path(gradtape.__file__).parent
+STUBS = SOURCE.with_name("gradtape-stubs")
 HEADER = "# Written by tools/write_stubs.py.\n"
 _SHADOWED = {"builtins": {"bool", "float", "int", "list", "str", "tuple", "type"}, "typing": {"Any"}}
 _KERAS = ("initializers", "losses", "metrics", "optimizers")
@@ -55,23 +59,33 @@ _IMPORTS = {  # what declarations refer to
 }
 
 
-@cache
-def static_names(module: str) -> frozenset[str]:
-    """Returns the names that a module's source text binds at its top level."""
+def source_path(module: str) -> Path:
+    """Returns the path of the source text of a module."""
     spec = importlib.import_module(module).__spec__
     assert spec is not None and spec.origin is not None
-    found: set[str] = set()
-    for node in ast.parse(Path(spec.origin).read_text("utf-8")).body:
+    return Path(spec.origin)
+
+
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    """Returns the names that a module's source text binds at its top level."""
+    return frozenset(bound_names(path.read_text("utf-8")))
+
+
+def bound_names(text: str) -> set[str]:
+    """Returns the names that a source text binds at its top level."""
+    result: set[str] = set()
+    for node in ast.parse(text).body:
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
+                result.add(name)
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                found.update(alias.asname or alias.name for alias in names)
+                result.update(alias.asname or alias.name for alias in names)
             case ast.AnnAssign(target=ast.Name(id=name)):
-                found.add(name)
+                result.add(name)
             case ast.Assign(targets=targets):
-                found.update(leaf.id for target in targets for leaf in ast.walk(target) if isinstance(leaf, ast.Name))
-    return frozenset(found)
+                result.update(leaf.id for target in targets for leaf in ast.walk(target) if isinstance(leaf, ast.Name))
+    return result
 
 
 def members(space: str) -> dict[str, str]:
@@ -241,7 +255,7 @@ def stub(space: str, children: list[str]) -> str:
             full = f"gradtape.{canonical}".rstrip(".")
         if isinstance(row, Row) and canonical == space:
             declared.append(catalogued(name, row))
-        elif isinstance(row, Row) or attribute in static_names(full):
+        elif isinstance(row, Row) or attribute in names_in(source_path(full)):
             # A stub re-exports `X as X`; under another name it is private, and an assignment makes it public.
             imports[full].append(f"{attribute} as {name if attribute == name else f'_{name}'}")
             if attribute != name:
@@ -271,6 +285,33 @@ def stub(space: str, children: list[str]) -> str:
     return "".join(lines) + text + "\n" * bool(text)
 
 
+def hiding(space: str, text: str) -> str:
+    """Returns the text of a namespace's stub with a deletion of what its source has beside the names in the stub.
+
+    jedi completes these too: the internal modules in the namespace's folder, and helpers and imports of its own module.
+    It leaves out what the stub deletes on any platform, while type checkers, which read the stub only, skip the other
+    platforms' code.
+    """
+    folder = SOURCE / space.replace(".", "/")
+    names = {path.stem for path in folder.glob("*") if path.suffix == ".py" or has_files(path)}
+    for path in (folder / "__init__.py", folder.with_suffix(".py")):
+        if path.is_file():
+            names |= names_in(path)
+    if not space:
+        names.add("shipped")  # a folder that only the wheel has
+    public = bound_names(text) | {"__init__", "__pycache__"}
+    hidden = sorted(name for name in names - public if name == "__main__" or not name.startswith("_"))
+    if not hidden:
+        return text
+    lines = "".join(f"        {name},\n" for name in hidden)
+    return f'{text}import sys\nif sys.platform == "jedi":\n    del (\n{lines}    )\n'
+
+
+def has_files(folder: Path) -> bool:
+    """Returns whether a folder has more in it than what Python compiled."""
+    return any(path.is_file() and path.suffix != ".pyc" for path in folder.rglob("*"))
+
+
 def keras_stubs() -> Iterator[tuple[Path, str]]:
     """Yields the stubs of `tf.keras`, which is Keras itself with the names that TensorFlow gives it.
 
@@ -278,7 +319,6 @@ def keras_stubs() -> Iterator[tuple[Path, str]]:
     For mypy, the stubs therefore declare the classes with their constructors; what else they have remains Any. Pyright
     and jedi read Keras' source and ignore the declarations.
     """
-    folder = SOURCE / "keras"
     homes: dict[type, str] = {}  # of the declared classes
     for space in _KERAS_DECLARED:
         module = importlib.import_module(f"keras._tf_keras.keras.{space}")
@@ -287,9 +327,8 @@ def keras_stubs() -> Iterator[tuple[Path, str]]:
         classes = {name: value for name, value in names.items() if isinstance(value, type)}
         for value in classes.values():
             homes.setdefault(value, space)
-        path = folder / space.replace(".", "/")
-        path = path / "__init__.pyi" if children else path.with_suffix(".pyi")
-        yield path, keras_stub(module.__name__, space, [n for n in names if n not in children], children, classes)
+        others = [name for name in names if name not in children]
+        yield stub_path(f"keras.{space}"), keras_stub(module.__name__, space, others, children, classes)
     keras = importlib.import_module("gradtape.keras")
     names = {name: value for name, value in sorted(vars(keras).items()) if not name.startswith("_")}
     lines = [_keras_header()]
@@ -299,7 +338,7 @@ def keras_stubs() -> Iterator[tuple[Path, str]]:
         if exported:
             lines.append(_import(f"gradtape.keras.{space}", exported))
     rest = [n for n, value in names.items() if n not in _KERAS_DECLARED and not _is_declared(value, homes)]
-    yield folder / "__init__.pyi", "".join(lines) + _import("keras._tf_keras.keras", rest)
+    yield stub_path("keras"), hiding("keras", "".join(lines) + _import("keras._tf_keras.keras", rest))
 
 
 def _is_declared(value: Any, homes: dict[type, str]) -> bool:
@@ -363,22 +402,31 @@ BUILD_STUB = "__gradtape_version__: str\n" + "".join(
 )
 
 
+def stub_path(space: str) -> Path:
+    """Returns the path of the stub of a namespace.
+
+    Each is a package, because pyright warns about the import of a module, unlike a package, with a stub and no source.
+    """
+    return STUBS / space.replace(".", "/") / "__init__.pyi"
+
+
 def stubs() -> Iterator[tuple[Path, str]]:
     """Yields the path and the text of every stub."""
     known = spaces()
     for space in known:
         children = [child for child in known if child.rpartition(".")[0] == space]
-        package = SOURCE / space.replace(".", "/")
-        path = package / "__init__.pyi" if children or package.is_dir() else package.with_suffix(".pyi")
-        yield path, stub(space, children)
+        yield stub_path(space), hiding(space, stub(space, children))
     top = [space for space in known if "." not in space]
-    yield SOURCE / "__init__.pyi", stub("", [*top, "extend", "inspect", "keras"]) + BUILD_STUB
+    yield stub_path(""), hiding("", stub("", [*top, "extend", "inspect", "keras"]) + BUILD_STUB)
     yield from keras_stubs()
 
 
 def main() -> None:
-    """Writes the stubs of all namespaces."""
-    for path, text in stubs():
+    """Writes the stubs of all namespaces, and removes those of namespaces that are gone."""
+    texts = dict(stubs())
+    for path in set(STUBS.rglob("*.pyi")) - texts.keys():
+        path.unlink()
+    for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
 

@@ -1,8 +1,0 @@
-# Written by tools/write_stubs.py.
-from gradtape.autograph import experimental as experimental
-from gradtape.autograph.functions import (
-    set_verbosity as set_verbosity,
-    to_code as to_code,
-    to_graph as to_graph,
-    trace as trace,
-)
