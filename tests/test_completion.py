@@ -60,9 +60,10 @@ def test_jedi_completes(line):
     assert rest in [completion.complete for completion in jedi.Script(PROGRAM + prefix).complete()]
 
 
-@pytest.mark.parametrize(
-    "space", ["", "autograph", "data", "data.experimental", "distribute", "math", "ragged", "saved_model", "sparse"]
-)
+SPACES = "autograph data data.experimental distribute inspect math ragged saved_model sparse".split()
+
+
+@pytest.mark.parametrize("space", ["", *SPACES])
 def test_jedi_completes_public_names_only(space):
     """No internal module in the namespace's folder, and nothing that its own module imports."""
     path = f"tf.{space}".rstrip(".")

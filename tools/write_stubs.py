@@ -7,8 +7,8 @@ public name from the module that implements it: signatures, docstrings and "go t
 row of the catalogue, or a name that is created at run time (`tf.raw_ops`), has no source to refer to, and its stub
 declares the signature.
 
-`gradtape-stubs` is a partial stub package (PEP 561): the types of modules without a stub, which are `extend`, `inspect`
-and all internal modules, are those of the source.
+`gradtape-stubs` is a partial stub package (PEP 561): the types of modules without a stub, which are `extend` and
+all internal modules, are those of the source.
 """
 
 from __future__ import annotations
@@ -285,6 +285,21 @@ def stub(space: str, children: list[str]) -> str:
     return "".join(lines) + text + "\n" * bool(text)
 
 
+def own_stub(space: str) -> str:
+    """Returns the text of the stub of a package that is not TensorFlow's and lists its names in `__all__`."""
+    module = importlib.import_module(f"gradtape.{space}")
+    homes = {
+        alias.name: f"gradtape.{space}.{node.module}"
+        for node in ast.parse(source_path(module.__name__).read_text("utf-8")).body
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+    }
+    imports: dict[str, list[str]] = defaultdict(list)
+    for name in module.__all__:
+        imports[homes.get(name) or getattr(module, name).__module__].append(name)
+    return HEADER + "".join(_import(home, names) for home, names in sorted(imports.items()))
+
+
 def hiding(space: str, text: str) -> str:
     """Returns the text of a namespace's stub with a deletion of what its source has beside the names in the stub.
 
@@ -418,6 +433,7 @@ def stubs() -> Iterator[tuple[Path, str]]:
         yield stub_path(space), hiding(space, stub(space, children))
     top = [space for space in known if "." not in space]
     yield stub_path(""), hiding("", stub("", [*top, "extend", "inspect", "keras"]) + BUILD_STUB)
+    yield stub_path("inspect"), hiding("inspect", own_stub("inspect"))
     yield from keras_stubs()
 
 
