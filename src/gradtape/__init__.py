@@ -21,6 +21,7 @@ from typing import Any as _Any
 # millisecond, and OpenBLAS reads it when NumPy is imported. Products one after the other lose nothing.
 _os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")
 
+from .api.moved_modules import MOVED as _MOVED
 from .api.namespace import BUILD as _BUILD
 from .api.namespace import KERAS as _KERAS
 from .api.namespace import OWN as _OWN
@@ -30,6 +31,7 @@ from .api.tape import GradientTape as GradientTape
 from .api.tape_arguments import UnconnectedGradients as UnconnectedGradients
 from .autograph import on_demand as _on_demand  # noqa: F401  converts functions
 from .core import extension_points as _extension_points
+from .core.pickling import register_moved as _register_moved
 from .core.shapes import TensorShape as TensorShape
 from .core.slices import IndexedSlices as IndexedSlices
 from .core.tensor import Tensor as Tensor
@@ -101,3 +103,4 @@ def __dir__() -> list[str]:
 
     keras = _KERAS if is_installed("keras") else ()
     return sorted({*_star_names(), *keras, *_BUILD, *(name for name in globals() if name.startswith("__"))})
+_register_moved(_MOVED)
