@@ -67,6 +67,7 @@ _extension_points.message_class.install(
     lambda name: _importlib.import_module("gradtape_tensorflow.protos.generated").message_class(name)
 )
 _extension_points.tensorflow_hook.install(lambda: _importlib.import_module("gradtape_tensorflow.stand_in"))
+_register_moved(_MOVED)
 _gpu.use_if_there()
 
 
@@ -103,4 +104,3 @@ def __dir__() -> list[str]:
 
     keras = _KERAS if is_installed("keras") else ()
     return sorted({*_star_names(), *keras, *_BUILD, *(name for name in globals() if name.startswith("__"))})
-_register_moved(_MOVED)
