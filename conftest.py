@@ -4,12 +4,14 @@ import contextlib
 import gc
 import importlib.util
 import random
+import re
 import signal
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from _pytest.doctest import DoctestModule
 
 with contextlib.suppress(ImportError):  # the device tests run without it
     from hypothesis import HealthCheck, settings
@@ -104,7 +106,7 @@ def quick_xla(quick_compilation):
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     """The examples of the public functions draw no number of NumPy's and Python's global generators."""
-    seeds_them = item.name == "gradtape_tensorflow.test.cases.TestCase"  # as TensorFlow's does
+    seeds_them = item.name.endswith(".__test__.TestCase")  # as TensorFlow's does
     if not isinstance(item, pytest.DoctestItem) or seeds_them:
         return (yield)
 
@@ -130,12 +132,23 @@ def pytest_pycollect_makemodule(module_path, parent):
     return NotRun.from_parent(parent, path=module_path) if module_path.parent in MISSING else None
 
 
+class Examples(DoctestModule):
+    """The examples of a module with those of the public classes that it defines, whose `__module__` is the public one."""
+
+    def collect(self):
+        names = re.findall(r"^class (\w+)", self.path.read_text("utf-8"), re.MULTILINE)
+        classes = {name: getattr(self.obj, name, None) for name in names}
+        own = self.obj.__name__
+        self.obj.__test__ = {x: kind for x, kind in classes.items() if getattr(kind, "__module__", own) != own}
+        return super().collect()
+
+
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path):
+def pytest_collect_file(file_path, parent):
     """Looks for examples in the docstrings of the sources only: the tests have none, and searching them takes time."""
     collectors = yield
     if file_path.is_relative_to(SOURCES):
-        return collectors
+        return [Examples.from_parent(parent, path=file_path) if type(x) is DoctestModule else x for x in collectors]
     return [collector for collector in collectors if type(collector) in (pytest.Module, NotRun)]
 
 

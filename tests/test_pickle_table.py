@@ -25,6 +25,8 @@ from pickle_cases import (
 )  # fmt: skip
 
 import gradtape as tf
+from gradtape.api.names import NAMES
+from gradtape.api.namespace import resolve
 from gradtape.core.extras import is_installed
 
 SHALLOW = {"copy": copy.copy}
@@ -52,6 +54,14 @@ def test_every_public_class_is_in_the_table():
         with pytest.raises((TypeError, NotImplementedError, AttributeError, AssertionError, ValueError, RuntimeError,
                             ImportError, tf.errors.OpError)):  # fmt: skip
             state(CLASSES[name]().use())
+
+
+def test_classes_name_a_public_namespace():
+    """Pickles then do not depend on where a class is implemented."""
+    own = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in CLASSES.values()}
+    paths = {path.partition(".")[2]: kind for path, kind in own.items() if path.startswith("gradtape.")}
+    internal = {kind.__name__ for path, kind in paths.items() if path not in NAMES or resolve(path) is not kind}
+    assert internal == {"ExecutableLocation", "Function"}  # which have other public names
 
 
 @pytest.mark.parametrize("name", names)

@@ -41,6 +41,8 @@ class Mesh(metaclass=_Unavailable):
     UnimplementedError: ...
     """
 
+    __module__ = "gradtape.experimental.dtensor"
+
     def __init__(
         self,
         dim_names: list[str],
@@ -62,6 +64,8 @@ class Layout(metaclass=_Unavailable):
     UnimplementedError: ...
     """
 
+    __module__ = "gradtape.experimental.dtensor"
+
     def __init__(self, sharding_specs: list[str], mesh: Mesh) -> None:
         raise errors.UnimplementedError(_INSTEAD)
 
@@ -73,6 +77,8 @@ class DVariable(Variable):
     Traceback (most recent call last):
     UnimplementedError: ...
     """
+
+    __module__ = "gradtape.experimental.dtensor"
 
     save_as_bf16: bool
 
@@ -89,6 +95,8 @@ class DTensorDataset(Dataset):
     Traceback (most recent call last):
     UnimplementedError: ...
     """
+
+    __module__ = "gradtape.experimental.dtensor"
 
     def __init__(
         self,
@@ -112,6 +120,8 @@ class DTensorCheckpoint(Checkpoint):
     Traceback (most recent call last):
     UnimplementedError: ...
     """
+
+    __module__ = "gradtape.experimental.dtensor"
 
     def __init__(self, mesh: Mesh, root: Any = None, **kwargs: Any) -> None:
         raise errors.UnimplementedError(_INSTEAD)

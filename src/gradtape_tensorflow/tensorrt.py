@@ -30,6 +30,9 @@ class ConversionParams(NamedTuple):
     allow_build_at_runtime: bool = True
 
 
+ConversionParams.__module__ = "gradtape.experimental.tensorrt"
+
+
 class Converter:
     """Raises an error: `tf.function(jit_compile=True)` compiles for GPUs.
 
@@ -37,6 +40,8 @@ class Converter:
     Traceback (most recent call last):
     UnimplementedError: ...
     """
+
+    __module__ = "gradtape.experimental.tensorrt"
 
     def __init__(
         self,

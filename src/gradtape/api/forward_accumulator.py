@@ -34,6 +34,8 @@ class ForwardAccumulator(Unpicklable, JvpAccumulator):
       tangents: the directions: tensors with the structure, shapes and dtypes of `primals`.
     """
 
+    __module__ = "gradtape.autodiff"
+
     _instead = "its tangents belong to live tensors. Pickle the primals and the tangents"
 
     def __init__(self, primals: Any, tangents: Any) -> None:

@@ -70,6 +70,8 @@ class GradientTape(DerivativeMethods, InspectionMethods):
       spill: a directory for values that take longer to recompute than to read from disk.
     """
 
+    __module__ = "gradtape.autodiff"
+
     _trace = False
     _check: str | None = None
     _track_assign = False

@@ -28,6 +28,9 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
 
+UnconnectedGradients.__module__ = "gradtape"
+
+
 if TYPE_CHECKING:  # for the overloads of queries, whose results have the structure of the sources
     from ..state.variable import Variable
 

@@ -33,6 +33,8 @@ class FunctionType(inspect.Signature, metaclass=abc.ABCMeta):
     <FunctionType (x, y=1)>
     """
 
+    __module__ = "gradtape.types.experimental"
+
     @classmethod
     def from_callable(cls, obj: PythonCallable[..., Any], *, follow_wrapped: bool = True) -> FunctionType:  # type: ignore[override]
         """Returns the type of a Python function."""
@@ -45,6 +47,8 @@ class AtomicFunction(abc.ABC):
     >>> isinstance(tf.function(lambda x: x), tf.types.experimental.AtomicFunction)
     False
     """
+
+    __module__ = "gradtape.types.experimental"
 
     @property
     @abc.abstractmethod

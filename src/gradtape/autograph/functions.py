@@ -24,6 +24,8 @@ class Feature(enum.Enum):
     'LISTS'
     """
 
+    __module__ = "gradtape.autograph.experimental"
+
     ALL = "ALL"
     AUTO_CONTROL_DEPS = "AUTO_CONTROL_DEPS"
     ASSERT_STATEMENTS = "ASSERT_STATEMENTS"

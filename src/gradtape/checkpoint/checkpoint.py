@@ -43,6 +43,8 @@ class Checkpoint(Owner):
     1
     """
 
+    __module__ = "gradtape.train"
+
     _root_or_reference: Any
     _save_counter: Variable | None
 

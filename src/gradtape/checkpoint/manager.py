@@ -33,6 +33,8 @@ class CheckpointManager:
       init_fn: called by `restore_or_initialize` if there is no checkpoint.
     """
 
+    __module__ = "gradtape.train"
+
     def __init__(
         self,
         checkpoint: Checkpoint,

@@ -54,6 +54,8 @@ class PythonState(Owner, abc.ABC):
     3
     """
 
+    __module__ = "gradtape.train.experimental"
+
     @abc.abstractmethod
     def serialize(self) -> Any:
         """Returns the state, as a string or bytes."""

@@ -32,6 +32,8 @@ class ShardableTensor:
     ['tensor', 'dtype', 'device']
     """
 
+    __module__ = "gradtape.train.experimental"
+
     _tensor_save_spec: Any
     tensor: Tensor
     dtype: DType
@@ -57,6 +59,8 @@ class ShardingCallback(abc.ABC):
     'everything together'
     """
 
+    __module__ = "gradtape.train.experimental"
+
     @property
     @abc.abstractmethod
     def description(self) -> str:
@@ -73,6 +77,8 @@ class ShardByTaskPolicy(ShardingCallback):
     >>> tf.train.experimental.ShardByTaskPolicy().description
     'Split tensors into shards based on their device spec task.'
     """
+
+    __module__ = "gradtape.train.experimental"
 
     @property
     def description(self) -> str:
@@ -92,6 +98,8 @@ class MaxShardSizePolicy(ShardingCallback):
     >>> tf.train.experimental.MaxShardSizePolicy(1024).max_shard_size
     1024
     """
+
+    __module__ = "gradtape.train.experimental"
 
     class MaxShardSizePartitioner:
         """Divides tensors among shards."""

@@ -56,6 +56,8 @@ class CheckpointOptions:
     ckpt-1
     """
 
+    __module__ = "gradtape.train"
+
     def __init__(
         self,
         experimental_io_device: Any = None,

@@ -23,6 +23,8 @@ class TrackableView(Unpicklable):
     True
     """
 
+    __module__ = "gradtape.train"
+
     _instead = "pickle its root, which it does not keep alive"
 
     def __init__(self, root: Any) -> None:
@@ -60,6 +62,8 @@ class CheckpointView:
     >>> view.children(0)["weight"]
     1
     """
+
+    __module__ = "gradtape.train"
 
     def __init__(self, save_path: Any) -> None:
         nodes = nodes_of(open_checkpoint(save_path))

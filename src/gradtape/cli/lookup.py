@@ -12,7 +12,8 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import Any
 
 from gradtape.api.missing_names import missing_names, raising_names
@@ -234,13 +235,20 @@ def _attributes(kind: type) -> frozenset[str]:
     found: set[str] = set()
     for base in kind.__mro__:
         found |= set(inspect.get_annotations(base)) | set(getattr(base, "__slots__", ()))
-        try:
-            source = inspect.getsource(base)
-        except (OSError, TypeError):
-            continue
-        found |= set(re.findall(r"\bself\.(\w+)", source))
-        found |= {"setattr"} if _SETS_ATTRIBUTES.search(source) else set()
+        for source in _sources(base):
+            found |= set(re.findall(r"\bself\.(\w+)", source))
+            found |= {"setattr"} if _SETS_ATTRIBUTES.search(source) else set()
     return frozenset(found)
+
+
+def _sources(kind: type) -> Iterator[str]:
+    """Yields the source texts of a class' methods. That of the class cannot be found from its public `__module__`."""
+    for member in vars(kind).values():
+        for name in ("fget", "func", "__func__"):
+            member = getattr(member, name, member)
+        if inspect.isfunction(member):
+            with suppress(OSError):
+                yield inspect.getsource(member)
 
 
 def _place(path: str) -> str:

@@ -18,6 +18,9 @@ class PhysicalDevice(NamedTuple):
     device_type: str
 
 
+PhysicalDevice.__module__ = "gradtape.config"
+
+
 class LogicalDevice(NamedTuple):
     """A logical device, on which computations run; `tf.device` accepts it.
 
@@ -27,6 +30,9 @@ class LogicalDevice(NamedTuple):
 
     name: str
     device_type: str
+
+
+LogicalDevice.__module__ = "gradtape.config"
 
 
 class LogicalDeviceConfiguration(NamedTuple):
@@ -39,6 +45,9 @@ class LogicalDeviceConfiguration(NamedTuple):
     memory_limit: int | None = None  # in megabytes, for GPUs
     experimental_priority: int | None = None
     experimental_device_ordinal: int | None = None
+
+
+LogicalDeviceConfiguration.__module__ = "gradtape.config"
 
 
 class Device:

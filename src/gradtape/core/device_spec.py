@@ -134,6 +134,9 @@ class DeviceSpec:
         )
 
 
+DeviceSpec.__module__ = "gradtape"
+
+
 def _device(text: str, given: dict[str, Any], kind: str, index: str = "*") -> dict[str, Any]:
     """Parses `kind:index` of the spec `text`; `given` holds the fields parsed so far."""
     if "device_type" in given:

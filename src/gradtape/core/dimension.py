@@ -16,6 +16,8 @@ class Dimension:
     Dimension(5)
     """
 
+    __module__ = "gradtape.compat.v1"
+
     def __init__(self, value: Any) -> None:
         if isinstance(value, Dimension):
             value = value.value

@@ -29,6 +29,8 @@ class DType:
     ('float32', True, True)
     """
 
+    __module__ = "gradtape.dtypes"
+
     __slots__ = (
         "_tensorflow_name", "as_datatype_enum", "as_numpy_dtype", "differentiable", "is_bool", "is_complex",
         "is_floating", "is_integer", "is_quantized", "is_unsigned", "kind", "name", "narrow", "numbers", "numpy",

@@ -153,3 +153,6 @@ class name_scope:
         *left, (_current.prefix, parts) = _current.left
         _current.left = tuple(left)
         _become(parts)
+
+
+name_scope.__module__ = "gradtape"

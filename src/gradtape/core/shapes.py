@@ -227,6 +227,9 @@ class TensorShape:
         return TensorShape, (list(self),)
 
 
+TensorShape.__module__ = "gradtape"
+
+
 def _sizes_of_message(message: Any) -> list[int | None] | None:
     """Returns the sizes in a `TensorShapeProto`; None if the rank is unknown."""
     return None if message.unknown_rank else [None if dim.size < 0 else dim.size for dim in message.dim]

@@ -61,3 +61,6 @@ class IndexedSlices(EagerComposite):
     def __repr__(self) -> str:
         shape = "" if self.dense_shape is None else f", dense_shape={self.dense_shape!s}"
         return f"IndexedSlices(indices={self.indices!s}, values={self.values!s}{shape})"
+
+
+IndexedSlices.__module__ = "gradtape"

@@ -327,6 +327,9 @@ class Tensor(TensorOperators):
         return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={text_of(self._shown(), repr)}>"
 
 
+Tensor.__module__ = "gradtape"
+
+
 def text_of(value: object, show: Callable[[Any], str]) -> str:
     """Formats a NumPy value within a line of text: a scalar as Python prints it, a matrix on its own lines."""
     if show is repr and isinstance(value, np.generic):

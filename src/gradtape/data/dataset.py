@@ -73,6 +73,8 @@ class Dataset(Storing[T]):
     [[1.0, 4.0], [9.0]]
     """
 
+    __module__ = "gradtape.data"
+
     @overload
     def map(
         self: Dataset[tuple[*Ts]], map_func: Callable[[*Ts], E], num_parallel_calls: int | None = ...,

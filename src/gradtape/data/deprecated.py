@@ -181,6 +181,8 @@ class Reducer:
     3
     """
 
+    __module__ = "gradtape.data.experimental"
+
     def __init__(
         self, init_func: Callable[..., Any], reduce_func: Callable[..., Any], finalize_func: Callable[..., Any]
     ) -> None:

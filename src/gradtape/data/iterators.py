@@ -46,6 +46,8 @@ class Iterator(Unpicklable, Generic[T]):
     False
     """
 
+    __module__ = "gradtape.data"
+
     _instead = "pickle the dataset, or the function that creates it, and save the position by tf.train.Checkpoint"
 
     supplies_elements = True  # to functions that take it as an argument
@@ -148,6 +150,8 @@ class Optional(Generic[T]):
     (True, 3)
     """
 
+    __module__ = "gradtape.experimental"
+
     def __init__(self, value: Any, element_spec: Callable[[], Any]) -> None:
         self._value = value
         self._find_spec = element_spec
@@ -192,6 +196,8 @@ class NumpyIterator(Unpicklable):
     [np.int64(0), np.int64(1), np.int64(2)]
     """
 
+    __module__ = "gradtape.data"
+
     _instead = "pickle the dataset, or the function that creates it"
 
     def __init__(self, dataset: Any) -> None:
@@ -225,6 +231,8 @@ class IteratorSpec(LeafSpec):
     >>> tf.data.IteratorSpec(tf.TensorSpec([], tf.int64)).is_compatible_with(iter(tf.data.Dataset.range(3)))
     True
     """
+
+    __module__ = "gradtape.data"
 
     __slots__ = ("_element_spec",)
     value_type = Iterator

@@ -36,6 +36,8 @@ class DatasetInitializer(KeyValueDtypes):
     [2, -1]
     """
 
+    __module__ = "gradtape.data.experimental"
+
     def __init__(self, dataset: Any) -> None:
         self.dataset = dataset
         self._key_dtype, self._value_dtype = (spec.dtype for spec in _pair(dataset))

@@ -15,6 +15,8 @@ class AutoShardPolicy(enum.IntEnum):
     'DATA'
     """
 
+    __module__ = "gradtape.data.experimental"
+
     OFF = -1
     AUTO = 0
     FILE = 1
@@ -49,6 +51,8 @@ class _Settings:
 class ThreadingOptions(_Settings):
     """Thread pool settings of TensorFlow, without effect here."""
 
+    __module__ = "gradtape.data"
+
 
 class _TypedSettings(_Settings):
     """Settings with checked names and types, which default to None."""
@@ -71,6 +75,8 @@ class DistributeOptions(_TypedSettings):
     'AUTO'
     """
 
+    __module__ = "gradtape.data.experimental"
+
     _KINDS: ClassVar[dict[str, type]] = {"auto_shard_policy": AutoShardPolicy, "num_devices": int}
     auto_shard_policy = AutoShardPolicy.AUTO
     num_devices: int | None = None
@@ -78,6 +84,8 @@ class DistributeOptions(_TypedSettings):
 
 class AutotuneAlgorithm(enum.Enum):
     """How TensorFlow tunes the parallelism of a pipeline; without effect here."""
+
+    __module__ = "gradtape.data.experimental"
 
     DEFAULT = 0
     HILL_CLIMB = 1
@@ -95,6 +103,8 @@ class AutotuneOptions(_TypedSettings):
     True
     """
 
+    __module__ = "gradtape.data.experimental"
+
     _KINDS: ClassVar[dict[str, type]] = {
         "autotune_algorithm": AutotuneAlgorithm, "cpu_budget": int, "enabled": bool, "initial_parallelism": int,
         "min_parallelism": int, "ram_budget": int,
@@ -110,6 +120,8 @@ class OptimizationOptions(_TypedSettings):
     True
     """
 
+    __module__ = "gradtape.data.experimental"
+
     _KINDS: ClassVar[dict[str, type]] = dict.fromkeys(
         """
         apply_default_optimizations filter_fusion filter_parallelization inject_prefetch map_and_batch_fusion
@@ -123,6 +135,8 @@ class OptimizationOptions(_TypedSettings):
 class ServiceOptions(_TypedSettings):
     """Settings of datasets from a data service: `options.experimental_service`. Stored only."""
 
+    __module__ = "gradtape.data.experimental"
+
     _KINDS: ClassVar[dict[str, type]] = {"pinned": bool}
 
 
@@ -134,6 +148,8 @@ class Options(_Settings):
     >>> options.deterministic is None
     True
     """
+
+    __module__ = "gradtape.data"
 
     def __init__(self) -> None:
         self.threading = ThreadingOptions()

@@ -31,6 +31,8 @@ SHARD_HINT = -1  # as the number of shards of `Dataset.shard`, for the policy `A
 class ExternalStatePolicy(enum.Enum):
     """How to handle external state when a dataset is saved."""
 
+    __module__ = "gradtape.data.experimental"
+
     WARN = 0
     IGNORE = 1
     FAIL = 2

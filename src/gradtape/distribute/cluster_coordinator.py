@@ -33,6 +33,8 @@ class RemoteValue(Unpicklable):
     (True, 6.0)
     """
 
+    __module__ = "gradtape.distribute.experimental.coordinator"
+
     _instead = "the call runs in this process. Pickle the result of fetch()"
 
     def fetch(self) -> Any:
@@ -91,6 +93,8 @@ class PerWorkerValues(Unpicklable):
     >>> isinstance(values, tf.distribute.coordinator.PerWorkerValue)
     True
     """
+
+    __module__ = "gradtape.distribute.experimental.coordinator"
 
     _instead = "its values are those of this process's worker. Pickle the results of fetch()"
 
@@ -247,6 +251,8 @@ class ClusterCoordinator(Unpicklable):
     Args:
       strategy: the strategy in whose scope the functions run. In TensorFlow it is a `ParameterServerStrategy`.
     """
+
+    __module__ = "gradtape.distribute.experimental.coordinator"
 
     _instead = "its threads belong to this process. Create one in each process"
 

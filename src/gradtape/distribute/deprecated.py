@@ -25,6 +25,8 @@ class MultiWorkerMirroredStrategy(multi_worker.MultiWorkerMirroredStrategy, meta
     1
     """
 
+    __module__ = "gradtape.distribute.experimental"
+
     def __init__(
         self,
         communication: CommunicationImplementation = CommunicationImplementation.AUTO,

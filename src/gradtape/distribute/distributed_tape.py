@@ -48,6 +48,8 @@ class DistributedGradientTape(GradientTape):
       bucket_bytes: the amount to send at once.
     """
 
+    __module__ = "gradtape.distribute"
+
     def __init__(
         self,
         gradtape: GradientTape,

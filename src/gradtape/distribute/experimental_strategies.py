@@ -18,5 +18,7 @@ class TPUStrategy(other_strategies.TPUStrategy):
     ValueError: ...
     """
 
+    __module__ = "gradtape.distribute.experimental"
+
     def __init__(self, tpu_cluster_resolver: Any = None, device_assignment: Any = None) -> None:
         super().__init__(tpu_cluster_resolver, device_assignment)

@@ -24,6 +24,8 @@ class StrategyExtended:
     3.0
     """
 
+    __module__ = "gradtape.distribute"
+
     def __init__(self, container_strategy: Any) -> None:
         self._strategy = weakref.ref(container_strategy)
         self._created: weakref.WeakValueDictionary[int, Variable] = weakref.WeakValueDictionary()

@@ -37,6 +37,8 @@ class InputReplicationMode(enum.Enum):
     'PER_WORKER'
     """
 
+    __module__ = "gradtape.distribute"
+
     PER_WORKER = "PER_WORKER"
     PER_REPLICA = "PER_REPLICA"
 
@@ -54,6 +56,8 @@ class InputOptions(_InputOptions):
     >>> tf.distribute.InputOptions(experimental_fetch_to_device=False).experimental_per_replica_buffer_size
     1
     """
+
+    __module__ = "gradtape.distribute"
 
     __slots__ = ()
 
@@ -95,6 +99,8 @@ class InputContext:
     >>> tf.distribute.InputContext(num_replicas_in_sync=2).get_per_replica_batch_size(8)
     4
     """
+
+    __module__ = "gradtape.distribute"
 
     def __init__(
         self, num_input_pipelines: int = 1, input_pipeline_id: int = 0, num_replicas_in_sync: int = 1
@@ -139,6 +145,8 @@ class DistributedDataset(Unpicklable, abc.ABC):
     True
     """
 
+    __module__ = "gradtape.distribute"
+
     _instead = "pickle the dataset, and distribute it where it is loaded"
 
     @abc.abstractmethod
@@ -161,6 +169,8 @@ class DistributedIterator(Unpicklable, abc.ABC):
     >>> hasattr(tf.distribute.DistributedIterator, "get_next_as_optional")
     True
     """
+
+    __module__ = "gradtape.distribute"
 
     _instead = "pickle the dataset, and distribute it where it is loaded"
 

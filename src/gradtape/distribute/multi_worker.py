@@ -42,6 +42,8 @@ class MultiWorkerMirroredStrategy(Strategy):
       communication_options: a `tf.distribute.experimental.CommunicationOptions`, without effect: XLA decides.
     """
 
+    __module__ = "gradtape.distribute"
+
     _mirrors = True
     workers: Workers | None = None
 

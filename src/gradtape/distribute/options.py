@@ -23,6 +23,8 @@ class ValueContext:
     1
     """
 
+    __module__ = "gradtape.distribute.experimental"
+
     def __init__(self, replica_id_in_sync_group: int = 0, num_replicas_in_sync: int = 1) -> None:
         self._id = replica_id_in_sync_group
         self._count = num_replicas_in_sync
@@ -53,12 +55,17 @@ class RunOptions(NamedTuple):
     experimental_xla_options: Any = None
 
 
+RunOptions.__module__ = "gradtape.distribute"
+
+
 class CrossDeviceOps:
     """How values of several devices are reduced. Every kind gives the same sums.
 
     >>> tf.distribute.ReductionToOneDevice().reduce("MEAN", tf.constant(2.0), "CPU:0").values[0].numpy()
     np.float32(2.0)
     """
+
+    __module__ = "gradtape.distribute"
 
     def __init__(self) -> None:
         pass
@@ -92,6 +99,8 @@ class CrossDeviceOps:
 class ReductionToOneDevice(CrossDeviceOps):
     """Reduces on one device."""
 
+    __module__ = "gradtape.distribute"
+
     def __init__(self, reduce_to_device: Any = None, accumulation_fn: Any = None) -> None:
         if accumulation_fn not in (None, resolve("math.add_n")):
             raise NotImplementedError(
@@ -104,6 +113,8 @@ class ReductionToOneDevice(CrossDeviceOps):
 class NcclAllReduce(CrossDeviceOps):
     """Reduces with NCCL, as XLA does on GPUs."""
 
+    __module__ = "gradtape.distribute"
+
     def __init__(self, num_packs: int = 1) -> None:
         if num_packs < 0:
             raise ValueError(f"NCCL all-reduce requires num_packs >= 0, but {num_packs} is specified")
@@ -112,6 +123,8 @@ class NcclAllReduce(CrossDeviceOps):
 
 class HierarchicalCopyAllReduce(CrossDeviceOps):
     """Reduces along the links of one machine."""
+
+    __module__ = "gradtape.distribute"
 
     def __init__(self, num_packs: int = 1) -> None:
         if num_packs < 0:

@@ -20,6 +20,8 @@ class CentralStorageStrategy(Strategy):
     1
     """
 
+    __module__ = "gradtape.distribute.experimental"
+
     def __init__(self, compute_devices: Sequence[str] | None = None, parameter_device: Any = None) -> None:
         logger.info("CentralStorageStrategy keeps a copy of each variable on every device, as MirroredStrategy does")
         self._begin(canonical(compute_devices))
@@ -32,6 +34,8 @@ class TPUStrategy(Strategy):
     Traceback (most recent call last):
     ValueError: ...
     """
+
+    __module__ = "gradtape.distribute"
 
     def __init__(
         self,
@@ -51,6 +55,8 @@ class ParameterServerStrategy(Strategy):
     Traceback (most recent call last):
     NotImplementedError: ...
     """
+
+    __module__ = "gradtape.distribute"
 
     def __init__(self, cluster_resolver: Any, variable_partitioner: Any = None) -> None:
         raise NotImplementedError(

@@ -22,6 +22,8 @@ from .values import DistributedValues, Mirrored, is_mirrored
 class ReduceOp(enum.Enum):
     """How the values of all replicas are reduced to one."""
 
+    __module__ = "gradtape.distribute"
+
     SUM = "SUM"
     MEAN = "MEAN"
 

@@ -26,6 +26,8 @@ class ReplicaContext(Unpicklable):
     (2.0, 1)
     """
 
+    __module__ = "gradtape.distribute"
+
     _instead = "it is that of a replica that runs. Call tf.distribute.get_replica_context()"
 
     def __init__(self, strategy: Any, replica_id_in_sync_group: Any) -> None:

@@ -78,6 +78,8 @@ class Strategy(Unpicklable):
     6.0
     """
 
+    __module__ = "gradtape.distribute"
+
     _instead = "its devices belong to this process. Create a strategy in each process"
 
     _device_names: Sequence[str] = (devices.HOST.name,)
@@ -384,6 +386,8 @@ class MirroredStrategy(Strategy):
       cross_device_ops: without effect: XLA decides how to reduce.
     """
 
+    __module__ = "gradtape.distribute"
+
     _mirrors = True
     _collective_key_base = 0  # tests count it up, so that TensorFlow's collectives of two strategies do not mix
 
@@ -398,6 +402,8 @@ class OneDeviceStrategy(Strategy):
     >>> tf.distribute.OneDeviceStrategy("/cpu:0").run(lambda: 3)
     3
     """
+
+    __module__ = "gradtape.distribute"
 
     def __init__(self, device: str) -> None:
         self._begin(canonical([device]))

@@ -23,6 +23,8 @@ class DistributedValues:
     True
     """
 
+    __module__ = "gradtape.distribute"
+
     _values: tuple[Any, ...]
 
     @property
@@ -54,6 +56,8 @@ class DistributedValues:
 class PerReplica(DistributedValues, CompositeTensor):  # type: ignore[misc]
     """One value per replica; functions, loops and nests accept it like a tensor."""
 
+    __module__ = "gradtape.types.experimental.distributed"
+
     def __init__(self, values: Sequence[Any]) -> None:
         self._values = tuple(values)
 
@@ -67,6 +71,8 @@ class PerReplica(DistributedValues, CompositeTensor):  # type: ignore[misc]
 
 class Mirrored(PerReplica):
     """A value that is identical on all replicas and can be used like a tensor."""
+
+    __module__ = "gradtape.types.experimental.distributed"
 
     @property
     def _primary(self) -> Any:

@@ -30,6 +30,8 @@ class RowPartition(CompositeTensor):
     ([0, 2, 2, 3], [0, 0, 2])
     """
 
+    __module__ = "gradtape.experimental"
+
     __slots__ = ("__weakref__", "_count", "_splits", "_uniform")
 
     def __init__(

@@ -357,6 +357,9 @@ class RaggedTensor(_RaggedOperators):
             return f"<tf.RaggedTensor {_written(self.numpy())}>"
 
 
+RaggedTensor.__module__ = "gradtape"
+
+
 def _written(x: object) -> str:
     """Format an array with commas between its elements."""
     if not isinstance(x, np.ndarray):

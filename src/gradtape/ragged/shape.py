@@ -33,6 +33,8 @@ class DynamicRaggedShape(CompositeTensor):
     <DynamicRaggedShape lengths=[2, (2, 1)] num_row_partitions=1>
     """
 
+    __module__ = "gradtape.experimental"
+
     def __init__(
         self,
         row_partitions: Sequence[RowPartition],

@@ -138,3 +138,6 @@ class RaggedTensorSpec(ShapedSpec):
         found = RaggedTensor.from_row_lengths(end_to_end(values), to_tensor(counts), validate=False)
         found._set_shape(self._batch(None).shape)
         return found
+
+
+RaggedTensorSpec.__module__ = "gradtape"

@@ -14,6 +14,8 @@ class RaggedTensorValue:
     [[1, 2], [3]]
     """
 
+    __module__ = "gradtape.compat.v1.ragged"
+
     def __init__(self, values: Any, row_splits: Any) -> None:
         if not (isinstance(row_splits, np.ndarray | np.generic) and row_splits.dtype in (np.int64, np.int32)):
             raise TypeError("row_splits must be a numpy array with dtype int32 or int64")

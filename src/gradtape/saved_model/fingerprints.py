@@ -20,6 +20,8 @@ _FIELDS = (
 class VariablePolicy(enum.Enum):
     """How `SaveOptions.experimental_variable_policy` saves variables of strategies, and their devices."""
 
+    __module__ = "gradtape.saved_model.experimental"
+
     NONE = None
     SAVE_VARIABLE_DEVICES = "save_variable_devices"
     EXPAND_DISTRIBUTED_VARIABLES = "expand_distributed_variables"
@@ -31,6 +33,8 @@ class Fingerprint:
     >>> tf.saved_model.experimental.Fingerprint(1, 2, 3, 4, 5).singleprint()
     '2/3/4/5'
     """
+
+    __module__ = "gradtape.saved_model.experimental"
 
     def __init__(
         self, saved_model_checksum: int | None = None, graph_def_program_hash: int | None = None,

@@ -60,5 +60,7 @@ class TrackableResource(CapturableResource):
     1
     """
 
+    __module__ = "gradtape.saved_model.experimental"
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

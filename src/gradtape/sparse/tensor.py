@@ -34,6 +34,9 @@ class SparseTensorValue(NamedTuple):
     dense_shape: Any
 
 
+SparseTensorValue.__module__ = "gradtape.compat.v1"
+
+
 def _static_shape(dense_shape: Tensor) -> TensorShape:
     """Returns the shape, whose sizes are partly unknown in a scratch graph."""
     if hasattr(dense_shape, "static_values"):
@@ -51,6 +54,8 @@ class SparseTensor(EagerComposite):
     >>> tf.sparse.to_dense(s).numpy().tolist()
     [[1, 0, 0], [0, 0, 2]]
     """
+
+    __module__ = "gradtape.sparse"
 
     __slots__ = ("__dict__", "__weakref__", "_batch_sizes", "_dense_shape", "_indices", "_shape", "_values")
 

@@ -144,6 +144,9 @@ class Module(Owner):
         return walk(self, (), frozenset())
 
 
+Module.__module__ = "gradtape"
+
+
 def _is_variable(value: object) -> bool:
     return isinstance(value, Variable)
 

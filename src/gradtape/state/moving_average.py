@@ -27,6 +27,8 @@ class ExponentialMovingAverage:
     1.10
     """
 
+    __module__ = "gradtape.train"
+
     def __init__(
         self, decay: float, num_updates: SupportsFloat | None = None, zero_debias: bool = False,
         name: str = "ExponentialMovingAverage",

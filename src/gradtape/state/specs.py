@@ -150,6 +150,9 @@ class TensorSpec(ShapedSpec):
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
 
 
+TensorSpec.__module__ = "gradtape"
+
+
 def as_spec(declared: Any) -> Any:
     """Returns the spec for a dtype or a spec: a dtype declares tensors of any shape."""
     return declared if isinstance(declared, TypeSpec) else TensorSpec(None, declared)
@@ -194,6 +197,9 @@ class IndexedSlicesSpec(TypeSpec):
 
     def _serialize(self) -> tuple[Any, ...]:
         return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
+
+
+IndexedSlicesSpec.__module__ = "gradtape"
 
 
 class SparseTensorSpec(ShapedSpec):
@@ -251,6 +257,9 @@ class SparseTensorSpec(ShapedSpec):
         entries = np.concatenate([value.values.array for value in values])
         shape = np.max([value.dense_shape.array for value in values], axis=0)
         return SparseTensor(at, wrap(entries, values[0].dtype), [len(values), *shape])
+
+
+SparseTensorSpec.__module__ = "gradtape"
 
 
 class VariableSpec(LeafSpec):
@@ -335,6 +344,9 @@ class TensorArraySpec(LeafSpec):
 
     def _serialize(self) -> tuple[Any, ...]:
         return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
+
+
+TensorArraySpec.__module__ = "gradtape"
 
 
 def _spec_of_slices(value: IndexedSlices) -> IndexedSlicesSpec:

@@ -361,6 +361,9 @@ class TensorArray(Composite):
         return new.identity()
 
 
+TensorArray.__module__ = "gradtape"
+
+
 def _outside(eagerly: str, in_a_function: str) -> errors.OpError:
     """The error for an index out of range: TensorFlow raises different errors in eager code and in functions."""
     if dispatch.thread.trace is None:

@@ -178,6 +178,9 @@ class TypeSpec(Composite):
         return type(self), self._serialize()
 
 
+TypeSpec.__module__ = "gradtape"
+
+
 class LeafSpec(TypeSpec):
     """The spec of a value without component tensors: a variable, a dataset, None."""
 

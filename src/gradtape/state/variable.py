@@ -52,6 +52,9 @@ class VariableSynchronization(enum.Enum):
     ON_READ = 3
 
 
+VariableSynchronization.__module__ = "gradtape"
+
+
 class VariableAggregation(enum.Enum):
     """How updates from several replicas are aggregated."""
 
@@ -60,6 +63,9 @@ class VariableAggregation(enum.Enum):
     MEAN = 2
     ONLY_FIRST_REPLICA = 3
     ONLY_FIRST_TOWER = 3  # its name in TensorFlow 1
+
+
+VariableAggregation.__module__ = "gradtape"
 
 
 class _Creation(threading.local):
@@ -444,6 +450,9 @@ class Variable(Updates, Trackable, TensorOperators, metaclass=VariableClass):
             return f"<tf.Variable '{self._title}' shape={self._shape} dtype={self.dtype.name}>"
         value = text_of(self._as_tensor()._shown(), repr)
         return f"<tf.Variable '{self._title}' shape={self._shape} dtype={self.dtype.name}, numpy={value}>"
+
+
+Variable.__module__ = "gradtape"
 
 
 def _remade(state: dict[str, Any]) -> Variable:

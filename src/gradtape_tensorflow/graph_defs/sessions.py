@@ -38,6 +38,8 @@ class Session:
     [2.0, 4.0]
     """
 
+    __module__ = "gradtape.compat.v1"
+
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         if graph is None and not default.is_entered():
             raise RuntimeError(f"tf.compat.v1.Session is not there: {INSTEAD}")
@@ -81,6 +83,8 @@ class Session:
 
 class InteractiveSession(Session):
     """A session that is the default one from its creation on."""
+
+    __module__ = "gradtape.compat.v1"
 
     def __init__(self, target: str = "", graph: Graph | None = None, config: Any = None) -> None:
         super().__init__(target, graph, config)

@@ -21,6 +21,8 @@ class Analyzer:
     UnimplementedError: ...
     """
 
+    __module__ = "gradtape.lite.experimental"
+
     @staticmethod
     def analyze(
         model_path: str | None = None,
@@ -42,6 +44,8 @@ class QuantizationDebugger:
     Traceback (most recent call last):
     UnimplementedError: ...
     """
+
+    __module__ = "gradtape.lite.experimental"
 
     options: QuantizationDebugOptions
 

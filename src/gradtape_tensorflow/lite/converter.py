@@ -23,6 +23,8 @@ class TFLiteConverter:
     UnimplementedError: ...
     """
 
+    __module__ = "gradtape.lite"
+
     def __init__(self, funcs: Any, trackable_obj: Any = None) -> None:
         raise errors.UnimplementedError(INSTEAD)
 

@@ -14,6 +14,8 @@ __all__ = ["OpResolverType", "QuantizationDebugOptions"]
 class OpResolverType(enum.Enum):
     """Which kernels an interpreter uses."""
 
+    __module__ = "gradtape.lite.experimental"
+
     AUTO = 0
     BUILTIN = 1
     BUILTIN_REF = 2
@@ -27,6 +29,8 @@ class QuantizationDebugOptions:
     >>> tf.lite.experimental.QuantizationDebugOptions(denylisted_ops=["CONV_2D"]).denylisted_ops
     ['CONV_2D']
     """
+
+    __module__ = "gradtape.lite.experimental"
 
     layer_debug_metrics: Mapping[str, Callable[[Any], float]] | None = None
     model_debug_metrics: Mapping[str, Callable[..., float]] | None = None

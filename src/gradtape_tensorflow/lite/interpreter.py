@@ -36,6 +36,8 @@ class Interpreter:
       num_threads: the number of threads.
     """
 
+    __module__ = "gradtape.lite"
+
     def __init__(
         self,
         model_path: str | None = None,

@@ -13,6 +13,8 @@ __all__ = ["OpsSet", "Optimize", "RepresentativeDataset", "TargetSpec"]
 class OpsSet(enum.Enum):
     """Which ops a converted model may use."""
 
+    __module__ = "gradtape.lite"
+
     TFLITE_BUILTINS = "TFLITE_BUILTINS"
     SELECT_TF_OPS = "SELECT_TF_OPS"
     TFLITE_BUILTINS_INT8 = "TFLITE_BUILTINS_INT8"
@@ -27,6 +29,8 @@ class OpsSet(enum.Enum):
 
 class Optimize(enum.Enum):
     """What a converter optimizes."""
+
+    __module__ = "gradtape.lite"
 
     DEFAULT = "DEFAULT"
     OPTIMIZE_FOR_SIZE = "OPTIMIZE_FOR_SIZE"
@@ -47,6 +51,8 @@ class RepresentativeDataset:
       input_gen: a function that returns an iterable of inputs.
     """
 
+    __module__ = "gradtape.lite"
+
     def __init__(self, input_gen: Callable[[], Iterable[Any]]) -> None:
         self.input_gen = input_gen
 
@@ -57,6 +63,8 @@ class TargetSpec:
     >>> tf.lite.TargetSpec().supported_ops
     {<OpsSet.TFLITE_BUILTINS: 'TFLITE_BUILTINS'>}
     """
+
+    __module__ = "gradtape.lite"
 
     def __init__(
         self,

@@ -30,6 +30,8 @@ class TfRecordRepresentativeDatasetSaver:
       expected_input_key_map: the names of the inputs of signatures, to check the samples.
     """
 
+    __module__ = "gradtape.quantization.experimental"
+
     def __init__(
         self,
         path_map: Mapping[str, os.PathLike[str]],

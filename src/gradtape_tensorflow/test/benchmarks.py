@@ -31,6 +31,8 @@ class Benchmark:
     }
     """
 
+    __module__ = "gradtape.test"
+
     _running: str | None = None  # the benchmark that runs, whose name is the default one of its report
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

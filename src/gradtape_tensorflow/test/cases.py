@@ -138,6 +138,8 @@ class TestCase(unittest.TestCase):
     True
     """
 
+    __module__ = "gradtape.test"
+
     __test__ = False  # for pytest: this class has no tests
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

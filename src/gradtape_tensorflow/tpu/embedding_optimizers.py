@@ -48,6 +48,8 @@ class SGD(EmbeddingOptimizer):
     0.1
     """
 
+    __module__ = "gradtape.tpu.experimental.embedding"
+
     def __init__(
         self, learning_rate: _Rate = 0.01, use_gradient_accumulation: bool = True, clip_weight_min: float | None = None,
         clip_weight_max: float | None = None, weight_decay_factor: float | None = None,
@@ -63,6 +65,8 @@ class Adagrad(EmbeddingOptimizer):
     >>> tf.tpu.experimental.embedding.Adagrad().initial_accumulator_value
     0.1
     """
+
+    __module__ = "gradtape.tpu.experimental.embedding"
 
     def __init__(
         self, learning_rate: _Rate = 0.001, initial_accumulator_value: float = 0.1,
@@ -81,6 +85,8 @@ class AdagradMomentum(EmbeddingOptimizer):
     >>> tf.tpu.experimental.embedding.AdagradMomentum(momentum=0.9).momentum
     0.9
     """
+
+    __module__ = "gradtape.tpu.experimental.embedding"
 
     def __init__(
         self, learning_rate: _Rate = 0.001, momentum: float = 0.0, use_nesterov: bool = False, exponent: float = 2,
@@ -105,6 +111,8 @@ class FTRL(EmbeddingOptimizer):
     -0.5
     """
 
+    __module__ = "gradtape.tpu.experimental.embedding"
+
     def __init__(
         self, learning_rate: _Rate = 0.001, learning_rate_power: float = -0.5, l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0, beta: float = 0.0, initial_accumulator_value: float = 0.1,
@@ -128,6 +136,8 @@ class Adam(EmbeddingOptimizer):
     >>> tf.tpu.experimental.embedding.Adam(beta_1=0.8).beta_1
     0.8
     """
+
+    __module__ = "gradtape.tpu.experimental.embedding"
 
     def __init__(
         self, learning_rate: _Rate = 0.001, beta_1: float = 0.9, beta_2: float = 0.999, epsilon: float = 1e-07,
@@ -158,6 +168,8 @@ class CustomOptimizer(EmbeddingOptimizer):
     ...     slot_initializers=[tf.zeros_initializer()]).slot_dims
     [None]
     """
+
+    __module__ = "gradtape.tpu.experimental.embedding"
 
     def __init__(
         self, custom_computation: Any, learning_rate: _Rate = 0.01, slot_names: list[str] | None = None,

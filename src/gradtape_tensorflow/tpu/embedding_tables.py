@@ -36,6 +36,8 @@ class RowIdInitializer:
     [[10.0, 10.0], [11.0, 11.0]]
     """
 
+    __module__ = "gradtape.tpu.experimental.embedding"
+
     def __init__(self, offset: int = 0) -> None:
         self.offset = offset
 
@@ -57,12 +59,17 @@ class QuantizationConfig(NamedTuple):
     upper: float
 
 
+QuantizationConfig.__module__ = "gradtape.tpu.experimental.embedding"
+
+
 class CustomCombiner:
     """A combiner that the program defines.
 
     >>> tf.tpu.experimental.embedding.CustomCombiner(tf.function(lambda x: x), max_valency=4).max_valency
     4
     """
+
+    __module__ = "gradtape.tpu.experimental.embedding"
 
     CUSTOM_COMBINER_SLOT_NAME = "custom_combiner_weights"
 
@@ -100,6 +107,8 @@ class TableConfig:
       name: the name of the variable.
       dtype: the dtype.
     """
+
+    __module__ = "gradtape.tpu.experimental.embedding"
 
     def __init__(
         self,
@@ -149,6 +158,8 @@ class FeatureConfig:
       name: a name for messages.
     """
 
+    __module__ = "gradtape.tpu.experimental.embedding"
+
     def __init__(
         self,
         table: TableConfig,
@@ -176,6 +187,8 @@ class SparseCoreEmbeddingConfig:
     >>> tf.tpu.experimental.embedding.SparseCoreEmbeddingConfig().max_ids_per_chip_per_sample
     64
     """
+
+    __module__ = "gradtape.tpu.experimental.embedding"
 
     disable_table_stacking: bool = False
     max_ids_per_chip_per_sample: int = 64

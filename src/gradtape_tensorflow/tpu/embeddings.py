@@ -130,6 +130,8 @@ class TPUEmbeddingForServing(Owner):
       experimental_sparsecore_restore_info: not used.
     """
 
+    __module__ = "gradtape.tpu.experimental.embedding"
+
     def __init__(
         self, feature_config: Any, optimizer: Any, experimental_sparsecore_restore_info: dict[str, Any] | None = None
     ) -> None:
@@ -212,6 +214,8 @@ class TPUEmbedding(_OnTPU):
     NotFoundError: ...
     """
 
+    __module__ = "gradtape.tpu.experimental.embedding"
+
     def __init__(self, feature_config: Any, optimizer: Any, pipeline_execution_with_tensor_core: bool = False) -> None:
         self._fail()
 
@@ -224,6 +228,8 @@ class TPUEmbeddingV0(_OnTPU):
     NotFoundError: ...
     """
 
+    __module__ = "gradtape.tpu.experimental.embedding"
+
     def __init__(self, feature_config: Any, optimizer: Any) -> None:
         self._fail()
 
@@ -235,6 +241,8 @@ class TPUEmbeddingV2(_OnTPU):
     Traceback (most recent call last):
     NotFoundError: ...
     """
+
+    __module__ = "gradtape.tpu.experimental.embedding"
 
     DEFAULT_MAX_IDS_PER_TABLE = 256
     DEFAULT_MAX_UNIQUE_IDS_PER_TABLE = 256

@@ -37,6 +37,9 @@ class XLAOptions(NamedTuple):
     use_shardy_partitioner: bool = False
 
 
+XLAOptions.__module__ = "gradtape.tpu"
+
+
 class TPUSystemMetadata(NamedTuple):
     """What is known of a TPU system.
 
@@ -51,8 +54,13 @@ class TPUSystemMetadata(NamedTuple):
     devices: Any
 
 
+TPUSystemMetadata.__module__ = "gradtape.tpu.experimental"
+
+
 class DeviceOrderMode(enum.IntEnum):
     """How the cores of a TPU are ordered."""
+
+    __module__ = "gradtape.tpu.experimental"
 
     AUTO = 0
     RING = 1
@@ -66,6 +74,8 @@ class HardwareFeature:
     Traceback (most recent call last):
     NotFoundError: ...
     """
+
+    __module__ = "gradtape.tpu.experimental"
 
     class EmbeddingFeature(enum.Enum):
         """The version of the embedding hardware."""
@@ -88,6 +98,8 @@ class Topology:
     Traceback (most recent call last):
     NotFoundError: ...
     """
+
+    __module__ = "gradtape.tpu.experimental"
 
     device_coordinates: Any
     mesh_rank: int
@@ -127,6 +139,8 @@ class DeviceAssignment:
     Traceback (most recent call last):
     NotFoundError: ...
     """
+
+    __module__ = "gradtape.tpu.experimental"
 
     core_assignment: Any
     num_cores_per_replica: int

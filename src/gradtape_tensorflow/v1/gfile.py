@@ -28,6 +28,8 @@ class FastGFile(GFile):
     'text'
     """
 
+    __module__ = "gradtape.compat.v1.gfile"
+
 
 def Copy(oldpath: PathLike, newpath: PathLike, overwrite: bool = False) -> None:
     """Alias of `tf.io.gfile.copy`.

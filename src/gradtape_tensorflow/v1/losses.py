@@ -24,6 +24,8 @@ LOSSES = GraphKeys.LOSSES
 class Reduction:
     """How the weighted losses of a batch become the result."""
 
+    __module__ = "gradtape.compat.v1.losses"
+
     NONE = "none"
     SUM = "weighted_sum"
     SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"

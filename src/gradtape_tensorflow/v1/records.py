@@ -21,6 +21,8 @@ class TFRecordCompressionType:
     2
     """
 
+    __module__ = "gradtape.compat.v1.io"
+
     NONE: ClassVar[int] = 0
     ZLIB: ClassVar[int] = 1
     GZIP: ClassVar[int] = 2

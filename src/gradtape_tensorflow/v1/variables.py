@@ -50,6 +50,8 @@ class Variable(metaclass=_AnyVariable):
     True
     """
 
+    __module__ = "gradtape.compat.v1"
+
     SaveSliceInfo = Variable2.SaveSliceInfo
 
     def __new__(  # type: ignore[misc]
@@ -79,6 +81,8 @@ AUTO_REUSE = _Reuse.AUTO_REUSE
 class GraphKeys:
     """The names of TensorFlow 1's collections."""
 
+    __module__ = "gradtape.compat.v1"
+
     GLOBAL_VARIABLES, LOCAL_VARIABLES, METRIC_VARIABLES = "variables", "local_variables", "metric_variables"
     MODEL_VARIABLES, TRAINABLE_VARIABLES, SUMMARIES = "model_variables", "trainable_variables", "summaries"
     QUEUE_RUNNERS, TABLE_INITIALIZERS, ASSET_FILEPATHS = "queue_runners", "table_initializer", "asset_filepaths"
@@ -94,6 +98,8 @@ class GraphKeys:
 
 class VariableScope:
     """A variable scope: a name, and defaults for its variables."""
+
+    __module__ = "gradtape.compat.v1"
 
     def __init__(
         self, reuse: Any, name: str = "", initializer: Any = None, regularizer: Any = None, caching_device: Any = None,
@@ -172,6 +178,8 @@ class name_scope(scopes.name_scope):
     pool/
     """
 
+    __module__ = "gradtape.compat.v1"
+
     def __init__(self, name: str | None, default_name: str | None = None, values: Any = None) -> None:
         for given in (name, default_name):
             if not isinstance(given, str | None):
@@ -189,6 +197,8 @@ class variable_scope:
     ...     print(tf.compat.v1.get_variable("w", [2]).name)
     layer/w:0
     """
+
+    __module__ = "gradtape.compat.v1"
 
     def __init__(
         self, name_or_scope: Any, default_name: str | None = None, values: Any = None, initializer: Any = None,

@@ -51,6 +51,9 @@ class AggregationMethod:
     EXPERIMENTAL_ACCUMULATE_N = 2
 
 
+AggregationMethod.__module__ = "gradtape"
+
+
 def type_spec_from_value(value: object) -> TypeSpec:
     """Returns the spec of a tensor, of slices, or of any value that converts to a tensor.
 

@@ -29,13 +29,13 @@ from .row import Row
 
 _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
-# By class, `module:name`: where composites have implementations of public functions, `module:function`. That
+# By class, `public module:name`: where composites have implementations of public functions, `module:function`. That
 # function is called with a public path; it returns an implementation `f(function, *args)`, which may return
 # NotImplemented, or None. The classes are named, so that a program without such values imports none of this.
 FALLBACKS = {
-    "gradtape.ragged.ragged_tensor:RaggedTensor": "gradtape.ragged.functions:implementation_of",
-    "gradtape.ragged.shape:DynamicRaggedShape": "gradtape.ragged.functions:implementation_of",
-    "gradtape.ragged.value:RaggedTensorValue": "gradtape_tensorflow.v1.ragged:implementation_of",
+    "gradtape:RaggedTensor": "gradtape.ragged.functions:implementation_of",
+    "gradtape.experimental:DynamicRaggedShape": "gradtape.ragged.functions:implementation_of",
+    "gradtape.compat.v1.ragged:RaggedTensorValue": "gradtape_tensorflow.v1.ragged:implementation_of",
 }
 
 # The same for functions that TensorFlow composes of public ones, which dispatch to users' types.

@@ -62,6 +62,9 @@ class CriticalSection:
             return nest.map_structure(_copy, fn())
 
 
+CriticalSection.__module__ = "gradtape"
+
+
 def _copy(value: Any) -> Any:
     return value if value is None else resolve("identity")(value)
 

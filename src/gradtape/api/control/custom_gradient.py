@@ -181,6 +181,9 @@ class RegisterGradient:
         return f
 
 
+RegisterGradient.__module__ = "gradtape"
+
+
 def no_gradient(op_type: str) -> None:
     """Registers that an op type has no gradient.
 

@@ -101,6 +101,8 @@ class ExtensionType(_Fields, CompositeTensor, metaclass=_ExtensionTypeMeta):
     TensorSpec(shape=(2,), dtype=tf.float32, name=None)
     """
 
+    __module__ = "gradtape.experimental"
+
     _tf_extension_type_do_not_transform_this_class = True
     Spec: Any
 
@@ -182,6 +184,8 @@ class ExtensionTypeSpec(_Fields, TypeSpec):
     (True, True)
     """
 
+    __module__ = "gradtape.experimental"
+
     _role = Role.SPEC
 
     @classmethod
@@ -247,6 +251,8 @@ class ExtensionTypeBatchEncoder(TypeSpecBatchEncoder):
     >>> tf.experimental.ExtensionTypeBatchEncoder().batch(Point.Spec(tf.TensorSpec([])), 3)
     Point.Spec(x=TensorSpec(shape=(3,), dtype=tf.float32, name=None))
     """
+
+    __module__ = "gradtape.experimental"
 
     def batch(self, spec: Any, batch_size: int | None) -> Any:
         """Returns the spec with a leading axis added to all of its shapes."""
@@ -316,6 +322,8 @@ class BatchableExtensionType(ExtensionType):
     >>> tf.map_fn(lambda x: x.top_speed * x.mpg, batch, fn_output_signature=tf.int32).numpy().tolist()
     [3600, 6000, 960]
     """
+
+    __module__ = "gradtape.experimental"
 
     _tf_extension_type_do_not_transform_this_class = True
 

@@ -33,6 +33,8 @@ class ResizeMethod:
     'bicubic'
     """
 
+    __module__ = "gradtape.image"
+
     BILINEAR = "bilinear"
     NEAREST_NEIGHBOR = "nearest"
     BICUBIC = "bicubic"

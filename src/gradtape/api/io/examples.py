@@ -20,6 +20,8 @@ class BytesList(Message):
     [b'a']
     """
 
+    __module__ = "gradtape.train"
+
     value: Any
 
 
@@ -29,6 +31,8 @@ class FloatList(Message):
     >>> tf.train.FloatList(value=[0.5]).value
     [0.5]
     """
+
+    __module__ = "gradtape.train"
 
     value: Any
 
@@ -40,6 +44,8 @@ class Int64List(Message):
     [1, 2]
     """
 
+    __module__ = "gradtape.train"
+
     value: Any
 
 
@@ -50,6 +56,8 @@ class Feature(Message):
     >>> feature.WhichOneof("kind"), feature.int64_list.value
     ('int64_list', [3])
     """
+
+    __module__ = "gradtape.train"
 
     bytes_list: Any
     float_list: Any
@@ -65,6 +73,8 @@ class Features(Message):
     ['age']
     """
 
+    __module__ = "gradtape.train"
+
     feature: Any
 
 
@@ -78,6 +88,8 @@ class Example(Message):
     [29, 30]
     """
 
+    __module__ = "gradtape.train"
+
     features: Any
 
 
@@ -89,6 +101,8 @@ class FeatureList(Message):
     >>> len(steps.feature)
     1
     """
+
+    __module__ = "gradtape.train"
 
     feature: Any
 
@@ -102,6 +116,8 @@ class FeatureLists(Message):
     ['words']
     """
 
+    __module__ = "gradtape.train"
+
     feature_list: Any
 
 
@@ -114,6 +130,8 @@ class SequenceExample(Message):
     >>> len(example.SerializeToString()) > 0
     True
     """
+
+    __module__ = "gradtape.train"
 
     context: Any
     feature_lists: Any

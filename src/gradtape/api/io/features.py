@@ -23,6 +23,9 @@ class FixedLenFeature(NamedTuple):
     default_value: Any = None
 
 
+FixedLenFeature.__module__ = "gradtape.io"
+
+
 class VarLenFeature(NamedTuple):
     """A feature of any length: a sparse tensor.
 
@@ -31,6 +34,9 @@ class VarLenFeature(NamedTuple):
     """
 
     dtype: Any
+
+
+VarLenFeature.__module__ = "gradtape.io"
 
 
 class FixedLenSequenceFeature(NamedTuple):
@@ -46,6 +52,9 @@ class FixedLenSequenceFeature(NamedTuple):
     default_value: Any = None
 
 
+FixedLenSequenceFeature.__module__ = "gradtape.io"
+
+
 class SparseFeature(NamedTuple):
     """Features that form a sparse tensor: indices under `index_key`, or several keys, and values under `value_key`.
 
@@ -58,6 +67,9 @@ class SparseFeature(NamedTuple):
     dtype: Any
     size: Any
     already_sorted: bool = False
+
+
+SparseFeature.__module__ = "gradtape.io"
 
 
 class _RowSplits(NamedTuple):
@@ -99,6 +111,8 @@ class RaggedFeature(_RaggedFields):
     >>> parted.value_key
     'values'
     """
+
+    __module__ = "gradtape.io"
 
     RowSplits, RowLengths, RowStarts = _RowSplits, _RowLengths, _RowStarts
     RowLimits, ValueRowIds, UniformRowLength = _RowLimits, _ValueRowIds, _UniformRowLength

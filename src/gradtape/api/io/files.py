@@ -34,6 +34,8 @@ class GFile:
     ['one\\n', 'two\\n']
     """
 
+    __module__ = "gradtape.io.gfile"
+
     def __init__(self, name: Any, mode: str = "r") -> None:
         self._name = name
         self._mode = mode

@@ -29,6 +29,8 @@ class TFRecordOptions:
     'GZIP'
     """
 
+    __module__ = "gradtape.io"
+
     compression_type_map: ClassVar = {0: "", 1: "ZLIB", 2: "GZIP"}
 
     def __init__(
@@ -79,6 +81,8 @@ class TFRecordWriter(Unpicklable):
     >>> os.path.getsize(path)
     24
     """
+
+    __module__ = "gradtape.io"
 
     _instead = "write a file in each process"
 

@@ -28,6 +28,8 @@ class KeyValueTensorInitializer(KeyValueDtypes):
     [2, -1]
     """
 
+    __module__ = "gradtape.lookup"
+
     def __init__(
         self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: str | None = None
     ) -> None:
@@ -51,6 +53,8 @@ def _of_dtype(value: Any, dtype: Any) -> Tensor:
 class TextFileIndex:
     """Special columns of a text file: the whole line, or the line number."""
 
+    __module__ = "gradtape.lookup"
+
     WHOLE_LINE = -2
     LINE_NUMBER = -1
 
@@ -70,6 +74,8 @@ class TextFileInitializer(KeyValueDtypes):
     >>> tf.lookup.StaticHashTable(rows, -1).lookup(tf.constant(["lake", "palmer"])).numpy().tolist()
     [20, -1]
     """
+
+    __module__ = "gradtape.lookup"
 
     def __init__(
         self,

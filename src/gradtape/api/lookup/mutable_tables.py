@@ -202,6 +202,8 @@ class MutableHashTable(_MutableTable):
     1
     """
 
+    __module__ = "gradtape.lookup.experimental"
+
     def __init__(
         self,
         key_dtype: Any,
@@ -225,6 +227,8 @@ class DenseHashTable(_MutableTable):
     >>> table.lookup([2, 3]).numpy().tolist()
     [20, -1]
     """
+
+    __module__ = "gradtape.lookup.experimental"
 
     def __init__(
         self,

@@ -36,6 +36,8 @@ class StaticHashTable(LookupTable):
     2
     """
 
+    __module__ = "gradtape.lookup"
+
     def __init__(
         self, initializer: Any, default_value: Any, name: str | None = None, experimental_is_anonymous: bool = False
     ) -> None:
@@ -126,6 +128,8 @@ class StaticVocabularyTable(LookupTable):
     >>> int(table.size())
     7
     """
+
+    __module__ = "gradtape.lookup"
 
     def __init__(
         self,

@@ -72,6 +72,9 @@ class zeros_initializer(Initializer):
         return zeros(partition_shape(shape, kwargs), _numeric(dtype))
 
 
+zeros_initializer.__module__ = "gradtape"
+
+
 class ones_initializer(Initializer):
     """Creates ones.
 
@@ -82,6 +85,9 @@ class ones_initializer(Initializer):
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, **kwargs: Any) -> Tensor:
         """Returns ones of this shape."""
         return ones(partition_shape(shape, kwargs), _numeric(dtype))
+
+
+ones_initializer.__module__ = "gradtape"
 
 
 class constant_initializer(Initializer):
@@ -106,6 +112,9 @@ class constant_initializer(Initializer):
 
     def get_config(self) -> dict[str, Any]:
         return {"value": self.value}
+
+
+constant_initializer.__module__ = "gradtape"
 
 
 def draw(kind: str, seed: int | None, *arguments: Any) -> Tensor:
@@ -141,6 +150,9 @@ class random_uniform_initializer(Initializer):
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed}
 
 
+random_uniform_initializer.__module__ = "gradtape"
+
+
 class random_normal_initializer(Initializer):
     """Draws from a normal distribution.
 
@@ -162,3 +174,6 @@ class random_normal_initializer(Initializer):
 
     def get_config(self) -> dict[str, Any]:
         return {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
+
+
+random_normal_initializer.__module__ = "gradtape"

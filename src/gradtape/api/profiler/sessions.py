@@ -36,6 +36,8 @@ class ProfilerOptions(_Options):
     ProfilerOptions(host_tracer_level=3, python_tracer_level=0, device_tracer_level=1, delay_ms=None)
     """
 
+    __module__ = "gradtape.profiler.experimental"
+
     def __new__(
         cls,
         host_tracer_level: int = 2,
@@ -98,6 +100,8 @@ class Profile:
     ['profile']
     """
 
+    __module__ = "gradtape.profiler.experimental"
+
     def __init__(self, logdir: Any, options: Any = None) -> None:
         self._logdir, self._options = logdir, options
 
@@ -118,6 +122,8 @@ class Trace:
       name: the name of the event.
       **kwargs: what to show with it.
     """
+
+    __module__ = "gradtape.profiler.experimental"
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         self._name, self._stats = name, kwargs

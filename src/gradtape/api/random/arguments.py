@@ -26,6 +26,8 @@ class Algorithm(enum.Enum):
     1
     """
 
+    __module__ = "gradtape.random"
+
     PHILOX = 1
     THREEFRY = 2
     AUTO_SELECT = 3

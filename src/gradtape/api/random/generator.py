@@ -66,6 +66,8 @@ class Generator(Owner):
     array([1746,    0,    0])
     """
 
+    __module__ = "gradtape.random"
+
     def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: Any = None) -> None:
         if copy_from is not None:
             if state is not None or alg is not None:

@@ -224,6 +224,9 @@ class Graph(Unpicklable, metaclass=_AnyGraph):
         return None
 
 
+Graph.__module__ = "gradtape"
+
+
 class _Default(threading.local):
     """The graph of eager code in each thread."""
 

@@ -101,6 +101,9 @@ class Operation(Unpicklable):
         return f"<tf.Operation '{self.name}' type={self.type}>"
 
 
+Operation.__module__ = "gradtape"
+
+
 class FunctionCaptures(NamedTuple):
     """The variables of a function, and the inputs of its graph that stand for them, by the variables' ids."""
 

@@ -49,6 +49,8 @@ class SummaryWriter(Unpicklable):
     False
     """
 
+    __module__ = "gradtape.summary"
+
     _instead = "create a writer in each process, with a folder of its own"
 
     def __init__(self) -> None:

@@ -36,6 +36,8 @@ class FileWriter(Unpicklable):
     In a forked process, the next event opens a file of this process in the same folder.
     """
 
+    __module__ = "gradtape.compat.v1.summary"
+
     _instead = "create a writer in each process, with a folder of its own"
 
     def __init__(
@@ -160,6 +162,8 @@ class FileWriterCache:
     True
     >>> cache.clear()
     """
+
+    __module__ = "gradtape.compat.v1.summary"
 
     _writers: ClassVar[dict[str, FileWriter]] = {}
     _lock: ClassVar[Any] = fork_safe_rlock()

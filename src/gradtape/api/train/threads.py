@@ -25,6 +25,8 @@ class Coordinator(Unpicklable):
     True
     """
 
+    __module__ = "gradtape.train"
+
     _instead = "it coordinates threads of this process. Create one in each process"
 
     def __init__(self, clean_stop_exception_types: Any = None) -> None:
@@ -108,6 +110,8 @@ class ClusterSpec:
     >>> tf.train.ClusterSpec({"worker": ["a:1", "b:2"]}).task_address("worker", 1)
     'b:2'
     """
+
+    __module__ = "gradtape.train"
 
     def __init__(self, cluster: Any) -> None:
         jobs = cluster.as_dict() if isinstance(cluster, ClusterSpec) else cluster

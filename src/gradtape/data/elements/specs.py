@@ -42,12 +42,17 @@ class NoneTensorSpec(LeafSpec):
         return ()
 
 
+NoneTensorSpec.__module__ = "gradtape"
+
+
 class DatasetSpec(LeafSpec):
     """The spec of a dataset that is itself an element, as for `window`.
 
     >>> tf.data.Dataset.range(3).window(2).element_spec
     DatasetSpec(TensorSpec(shape=(), dtype=tf.int64, name=None), TensorShape([]))
     """
+
+    __module__ = "gradtape.data"
 
     __slots__ = ("_element_spec", "_shape")
     value_type: type  # set to `Dataset` by its module, which imports this one
@@ -132,6 +137,9 @@ class OptionalSpec(LeafSpec):
 
     def _serialize(self) -> tuple[Any, ...]:
         return (self._element_spec,)
+
+
+OptionalSpec.__module__ = "gradtape"
 
 
 def leaf_spec(leaf: Any) -> Any:

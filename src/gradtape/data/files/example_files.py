@@ -116,6 +116,8 @@ class TFRecordWriter:
     [b'word']
     """
 
+    __module__ = "gradtape.data.experimental"
+
     def __init__(self, filename: StringLike, compression_type: str | None = None) -> None:
         self._filename = to_array(_text(filename)).item().decode()
         self._options = TFRecordOptions(compression_type or "")

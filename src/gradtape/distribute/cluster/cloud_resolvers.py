@@ -57,6 +57,8 @@ class KubernetesClusterResolver(_CloudResolver):
       executable_location: where this program runs.
     """
 
+    __module__ = "gradtape.distribute.cluster_resolver"
+
     def __init__(
         self,
         job_to_label_mapping: Mapping[str, Sequence[str]] | None = None,
@@ -126,6 +128,8 @@ class GCEClusterResolver(_CloudResolver):
       credentials: the credentials; by default those of the application.
       service: what `googleapiclient.discovery.build("compute", "v1")` returns, to use instead.
     """
+
+    __module__ = "gradtape.distribute.cluster_resolver"
 
     def __init__(
         self,

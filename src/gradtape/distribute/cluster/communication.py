@@ -18,6 +18,8 @@ class CommunicationImplementation(enum.Enum):
     'NCCL'
     """
 
+    __module__ = "gradtape.distribute.experimental"
+
     AUTO = "AUTO"
     RING = "RING"
     NCCL = "NCCL"
@@ -32,6 +34,8 @@ class CommunicationOptions:
     >>> tf.distribute.experimental.CommunicationOptions(timeout_seconds=60.0).timeout_seconds
     60.0
     """
+
+    __module__ = "gradtape.distribute.experimental"
 
     def __init__(
         self,
@@ -58,6 +62,8 @@ class CollectiveHints:
     >>> tf.distribute.experimental.CollectiveHints(bytes_per_pack=1024).bytes_per_pack
     1024
     """
+
+    __module__ = "gradtape.distribute.experimental"
 
     def __new__(cls, bytes_per_pack: int = 0, timeout_seconds: float | None = None) -> Any:
         return CommunicationOptions(bytes_per_pack, timeout_seconds)

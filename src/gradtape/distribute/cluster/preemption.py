@@ -43,6 +43,8 @@ class TerminationConfig:
       save_fn: called to save the checkpoint.
     """
 
+    __module__ = "gradtape.distribute.experimental"
+
     def __init__(
         self,
         termination_watcher_fn: Callable[[], bool] | None = None,
@@ -71,6 +73,8 @@ class PreemptionCheckpointHandler:
       checkpoint_dir: the folder for a `tf.train.Checkpoint`.
       termination_config: a `TerminationConfig`.
     """
+
+    __module__ = "gradtape.distribute.experimental"
 
     def __init__(
         self,
@@ -193,6 +197,8 @@ class PreemptionWatcher:
 
     >>> tf.distribute.experimental.PreemptionWatcher().preemption_message
     """
+
+    __module__ = "gradtape.distribute.experimental"
 
     def __init__(self) -> None:
         logger.warning("Preemption watcher does not support environment: it watches TPUs, and there are none")

@@ -45,6 +45,8 @@ class Compression:
     1.0
     """
 
+    __module__ = "gradtape.distribute"
+
     none: str | None = None
     fp16 = "fp16"
     bf16 = "bf16"

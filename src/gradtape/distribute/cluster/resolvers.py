@@ -30,6 +30,8 @@ class ClusterResolver:
     2
     """
 
+    __module__ = "gradtape.distribute.cluster_resolver"
+
     _task_type: str | None
     _task_id: int | None
 
@@ -80,6 +82,8 @@ class SimpleClusterResolver(ClusterResolver):
     'b:1'
     """
 
+    __module__ = "gradtape.distribute.cluster_resolver"
+
     def __init__(
         self,
         cluster_spec: Any,
@@ -127,6 +131,8 @@ class TFConfigClusterResolver(ClusterResolver):
     >>> tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec().jobs
     []
     """
+
+    __module__ = "gradtape.distribute.cluster_resolver"
 
     def __init__(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None,
@@ -204,6 +210,8 @@ class SlurmClusterResolver(ClusterResolver):
     RuntimeError: SLURM_...
     """
 
+    __module__ = "gradtape.distribute.cluster_resolver"
+
     def __init__(
         self,
         jobs: dict[str, int] | None = None,
@@ -274,6 +282,8 @@ class UnionResolver(ClusterResolver):
     {'worker': ['a:1', 'b:1']}
     """
 
+    __module__ = "gradtape.distribute.cluster_resolver"
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not args:
             raise ValueError("At least one ClusterResolver is required.")
@@ -333,6 +343,8 @@ class TPUClusterResolver:
     ... except ValueError:
     ...     strategy = tf.distribute.get_strategy()
     """
+
+    __module__ = "gradtape.distribute.cluster_resolver"
 
     def __init__(
         self,

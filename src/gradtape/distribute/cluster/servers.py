@@ -31,6 +31,8 @@ class Server:
     UnimplementedError: ...
     """
 
+    __module__ = "gradtape.distribute"
+
     target = ""
 
     def __init__(
@@ -82,6 +84,8 @@ class ClusterDeviceFilters:
     >>> filters = tf.config.experimental.ClusterDeviceFilters()
     >>> filters.set_device_filters("worker", 0, ["/job:ps"])
     """
+
+    __module__ = "gradtape.config.experimental"
 
     def __init__(self) -> None:
         self._device_filters: dict[str, dict[int, list[str]]] = {}

@@ -64,6 +64,8 @@ class PlainView:
 class ConcreteFunction:
     """A callable for the tensors of one signature."""
 
+    __module__ = "gradtape.types.experimental"
+
     def __init__(
         self, concrete: TraceCache, parameters: Parameters, args: tuple[Any, ...], kwargs: dict[str, Any], first: bool,
         graph_view: GraphView,

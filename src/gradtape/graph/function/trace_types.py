@@ -37,6 +37,8 @@ class TraceType(ABC):
     (19, 19, 1)
     """
 
+    __module__ = "gradtape.types.experimental"
+
     @abstractmethod
     def is_subtype_of(self, other: TraceType) -> bool:
         """Whether a graph traced for `other` accepts this type."""
@@ -81,6 +83,9 @@ class SupportsTracingProtocol(Protocol):
 
     def __tf_tracing_type__(self, context: object) -> TraceType:
         """The type of this object."""
+
+
+SupportsTracingProtocol.__module__ = "gradtape.types.experimental"
 
 
 class TypeKey:

@@ -23,6 +23,8 @@ class Asset(Owner):
     b'words.txt'
     """
 
+    __module__ = "gradtape.saved_model"
+
     def __init__(self, path: Any) -> None:
         if isinstance(path, Tensor):
             self._path = path
@@ -42,6 +44,8 @@ class SaveOptions:
     >>> tf.saved_model.SaveOptions(extra_tags=["fast"]).extra_tags
     ['fast']
     """
+
+    __module__ = "gradtape.saved_model"
 
     __slots__ = (
         "experimental_custom_gradients", "experimental_debug_stripper", "experimental_image_format",
@@ -81,6 +85,8 @@ class LoadOptions:
     >>> tf.saved_model.LoadOptions(allow_partial_checkpoint=True).allow_partial_checkpoint
     True
     """
+
+    __module__ = "gradtape.saved_model"
 
     __slots__ = (
         "allow_file_access", "allow_partial_checkpoint", "experimental_io_device", "experimental_load_function_aliases",

@@ -83,7 +83,10 @@ def _public_name(symbol: Any) -> str | None:
 
 
 def _name_of_class(symbol: type) -> str | None:
-    """Returns the public name of a class that a module of the API imports from where it is defined."""
+    """Returns the public name of a class: mostly that of the namespace that it names as its module."""
+    path = f"{symbol.__module__}.{symbol.__qualname__}".removeprefix("gradtape.")
+    if path in NAMES and resolve(path) is symbol:
+        return path
     if not symbol.__module__.startswith("gradtape."):
         return None
     names = (public for (_, name), public in _names_of_places().items() if name == symbol.__name__)

@@ -50,6 +50,8 @@ class zeros_initializer(Initializer):
     [0.0, 0.0]
     """
 
+    __module__ = "gradtape.compat.v1"
+
     def _made(self, shape: Any, dtype: Any) -> Tensor:
         return resolve("zeros")(shape, dtype)
 
@@ -61,6 +63,8 @@ class ones_initializer(Initializer):
     [1.0, 1.0]
     """
 
+    __module__ = "gradtape.compat.v1"
+
     def _made(self, shape: Any, dtype: Any) -> Tensor:
         return resolve("ones")(shape, dtype)
 
@@ -71,6 +75,8 @@ class constant_initializer(Initializer):
     >>> tf.compat.v1.constant_initializer(3.0)([2]).numpy().tolist()
     [3.0, 3.0]
     """
+
+    __module__ = "gradtape.compat.v1"
 
     def __init__(self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False) -> None:
         if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
@@ -101,6 +107,8 @@ class random_uniform_initializer(Initializer):
     TensorShape([2])
     """
 
+    __module__ = "gradtape.compat.v1"
+
     def __init__(self, minval: Any = 0.0, maxval: Any = None, seed: Any = None, dtype: Any = dtypes.float32) -> None:
         super().__init__(dtype)
         self.minval, self.maxval, self.seed = minval, maxval, seed
@@ -115,6 +123,8 @@ class random_normal_initializer(Initializer):
     >>> tf.compat.v1.random_normal_initializer()([2]).shape
     TensorShape([2])
     """
+
+    __module__ = "gradtape.compat.v1"
 
     def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
         super().__init__(_floating(dtype))
@@ -131,6 +141,8 @@ class truncated_normal_initializer(random_normal_initializer):
     TensorShape([2])
     """
 
+    __module__ = "gradtape.compat.v1"
+
     def _made(self, shape: Any, dtype: Any) -> Tensor:
         return resolve("random.truncated_normal")(shape, self.mean, self.stddev, dtype, self.seed)
 
@@ -141,6 +153,8 @@ class uniform_unit_scaling_initializer(Initializer):
     >>> tf.compat.v1.uniform_unit_scaling_initializer()([2, 3]).shape
     TensorShape([2, 3])
     """
+
+    __module__ = "gradtape.compat.v1"
 
     def __init__(self, factor: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
         super().__init__(_floating(dtype))
@@ -160,6 +174,8 @@ class variance_scaling_initializer(Initializer):
     >>> tf.compat.v1.variance_scaling_initializer()([2, 3]).shape
     TensorShape([2, 3])
     """
+
+    __module__ = "gradtape.compat.v1"
 
     def __init__(
         self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal", seed: Any = None,
@@ -191,6 +207,8 @@ class glorot_uniform_initializer(variance_scaling_initializer):
     TensorShape([2, 3])
     """
 
+    __module__ = "gradtape.compat.v1"
+
     def __init__(self, seed: Any = None, dtype: Any = dtypes.float32) -> None:
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
 
@@ -206,6 +224,8 @@ class glorot_normal_initializer(variance_scaling_initializer):
     TensorShape([2, 3])
     """
 
+    __module__ = "gradtape.compat.v1"
+
     def __init__(self, seed: Any = None, dtype: Any = dtypes.float32) -> None:
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
 
@@ -220,6 +240,8 @@ class orthogonal_initializer(Initializer):
     >>> tf.compat.v1.orthogonal_initializer()([2, 3]).shape
     TensorShape([2, 3])
     """
+
+    __module__ = "gradtape.compat.v1"
 
     def __init__(self, gain: float = 1.0, seed: Any = None, dtype: Any = dtypes.float32) -> None:
         super().__init__(_floating(dtype))

@@ -44,6 +44,8 @@ class identity(Initializer):
     [[2.0, 0.0], [0.0, 2.0]]
     """
 
+    __module__ = "gradtape.compat.v1.initializers"
+
     def __init__(self, gain: float = 1.0, dtype: Any = dtypes.float32) -> None:
         super().__init__(dtype)
         self.gain = gain

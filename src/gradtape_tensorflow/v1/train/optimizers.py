@@ -32,6 +32,8 @@ class Optimizer(Owner):
     2.4
     """
 
+    __module__ = "gradtape.compat.v1.train"
+
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
 
     def __init__(self, use_locking: bool, name: str, use_own_namescope_for_non_slot_vars: bool = False) -> None:
@@ -222,6 +224,8 @@ class GradientDescentOptimizer(_RowwiseOptimizer):
     0.5
     """
 
+    __module__ = "gradtape.compat.v1.train"
+
     def __init__(self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent") -> None:
         super().__init__(use_locking, name, ("_learning_rate",))
         self._learning_rate = learning_rate
@@ -242,6 +246,8 @@ class MomentumOptimizer(_RowwiseOptimizer):
     'Momentum'
     """
 
+    __module__ = "gradtape.compat.v1.train"
+
     def __init__(
         self, learning_rate: Any, momentum: Any, use_locking: bool = False, name: str = "Momentum",
         use_nesterov: bool = False,
@@ -261,6 +267,8 @@ class AdamOptimizer(Optimizer):
     >>> tf.compat.v1.train.AdamOptimizer().get_name()
     'Adam'
     """
+
+    __module__ = "gradtape.compat.v1.train"
 
     def __init__(
         self, learning_rate: Any = 0.001, beta1: Any = 0.9, beta2: Any = 0.999, epsilon: Any = 1e-8,
@@ -308,6 +316,8 @@ class AdagradOptimizer(_RowwiseOptimizer):
     'Adagrad'
     """
 
+    __module__ = "gradtape.compat.v1.train"
+
     def __init__(
         self, learning_rate: Any, initial_accumulator_value: float = 0.1, use_locking: bool = False,
         name: str = "Adagrad",
@@ -330,6 +340,8 @@ class AdadeltaOptimizer(_RowwiseOptimizer):
     'Adadelta'
     """
 
+    __module__ = "gradtape.compat.v1.train"
+
     def __init__(
         self, learning_rate: Any = 0.001, rho: Any = 0.95, epsilon: Any = 1e-8, use_locking: bool = False,
         name: str = "Adadelta",
@@ -350,6 +362,8 @@ class RMSPropOptimizer(_RowwiseOptimizer):
     >>> tf.compat.v1.train.RMSPropOptimizer(0.1).get_name()
     'RMSProp'
     """
+
+    __module__ = "gradtape.compat.v1.train"
 
     def __init__(
         self, learning_rate: Any, decay: Any = 0.9, momentum: Any = 0.0, epsilon: Any = 1e-10,
@@ -377,6 +391,8 @@ class FtrlOptimizer(_RowwiseOptimizer):
     >>> tf.compat.v1.train.FtrlOptimizer(0.1).get_name()
     'Ftrl'
     """
+
+    __module__ = "gradtape.compat.v1.train"
 
     def __init__(
         self, learning_rate: Any, learning_rate_power: float = -0.5, initial_accumulator_value: float = 0.1,
@@ -417,6 +433,8 @@ class ProximalGradientDescentOptimizer(_RowwiseOptimizer):
     'ProximalGradientDescent'
     """
 
+    __module__ = "gradtape.compat.v1.train"
+
     def __init__(
         self, learning_rate: Any, l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0,
         use_locking: bool = False, name: str = "ProximalGradientDescent",
@@ -436,6 +454,8 @@ class ProximalAdagradOptimizer(_RowwiseOptimizer):
     >>> tf.compat.v1.train.ProximalAdagradOptimizer(0.1).get_name()
     'ProximalAdagrad'
     """
+
+    __module__ = "gradtape.compat.v1.train"
 
     def __init__(
         self, learning_rate: Any, initial_accumulator_value: float = 0.1, l1_regularization_strength: float = 0.0,

@@ -29,6 +29,8 @@ class Saver:
     np.float32(1.0)
     """
 
+    __module__ = "gradtape.compat.v1.train"
+
     def __init__(
         self, var_list: Sequence[Variable] | Mapping[str, Variable] | None = None, reshape: bool = False,
         sharded: bool = False, max_to_keep: int | None = 5, keep_checkpoint_every_n_hours: float = 10000.0,

@@ -101,6 +101,9 @@ class numpy_on_tape(Unpicklable):
                     setattr(values, name, member)
 
 
+numpy_on_tape.__module__ = "gradtape"
+
+
 def _members(values: Any) -> dict[str, Any]:
     """Returns the members to add to tensors or variables; a variable keeps its own, as its slices are assignable."""
     found = {"__array_ufunc__": _ufunc, "__array_function__": _function, "__array__": _array_of(values.__array__)}

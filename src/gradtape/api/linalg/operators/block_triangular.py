@@ -30,6 +30,8 @@ class LinearOperatorBlockLowerTriangular(Blocks):
     ([[1.0, 0.0], [2.0, 2.0]], [1.0, 1.0])
     """
 
+    __module__ = "gradtape.linalg"
+
     def __init__(
         self,
         operators: Any,

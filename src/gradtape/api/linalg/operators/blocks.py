@@ -153,6 +153,8 @@ class LinearOperatorBlockDiag(Blocks):
     [[1.0, 0.0, 0.0], [0.0, 2.0, 3.0], [0.0, 4.0, 5.0]]
     """
 
+    __module__ = "gradtape.linalg"
+
     def __init__(
         self,
         operators: Any,

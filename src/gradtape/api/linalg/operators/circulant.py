@@ -213,6 +213,8 @@ class LinearOperatorCirculant(_Circulant):
     [[1.0, 0.0, 2.0], [2.0, 1.0, 0.0], [0.0, 2.0, 1.0]]
     """
 
+    __module__ = "gradtape.linalg"
+
     def __init__(
         self,
         spectrum: Any,
@@ -235,6 +237,8 @@ class LinearOperatorCirculant2D(_Circulant):
     >>> operator.shape.as_list(), operator.block_shape.as_list(), float(tf.math.real(operator.determinant()))
     ([4, 4], [2, 2], 24.0)
     """
+
+    __module__ = "gradtape.linalg"
 
     _depth = 2
 
@@ -259,6 +263,8 @@ class LinearOperatorCirculant3D(_Circulant):
     >>> tf.linalg.LinearOperatorCirculant3D(tf.ones([2, 2, 2])).shape.as_list()
     [8, 8]
     """
+
+    __module__ = "gradtape.linalg"
 
     _depth = 3
 

@@ -26,6 +26,8 @@ class LinearOperatorComposition(OfOperators):
     [[1.0, 1.0], [0.0, 2.0]]
     """
 
+    __module__ = "gradtape.linalg"
+
     def __init__(
         self,
         operators: Any,

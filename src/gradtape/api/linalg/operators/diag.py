@@ -42,6 +42,8 @@ class LinearOperatorDiag(LinearOperator):
     ([2.0, -0.5], 1.3862943649291992)
     """
 
+    __module__ = "gradtape.linalg"
+
     _composite_tensor_fields = ("diag",)
     _experimental_parameter_ndims_to_matrix_ndims = {"diag": 1}  # noqa: RUF012
 

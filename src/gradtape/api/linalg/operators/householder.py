@@ -36,6 +36,8 @@ class LinearOperatorHouseholder(LinearOperator):
     [-1.0, 1.0]
     """
 
+    __module__ = "gradtape.linalg"
+
     _composite_tensor_fields = ("reflection_axis",)
     _experimental_parameter_ndims_to_matrix_ndims = {"reflection_axis": 1}  # noqa: RUF012
 
@@ -126,6 +128,8 @@ class LinearOperatorPermutation(LinearOperator):
     >>> tf.linalg.LinearOperatorPermutation([2, 0, 1]).matvec([10.0, 20.0, 30.0]).numpy().tolist()
     [30.0, 10.0, 20.0]
     """
+
+    __module__ = "gradtape.linalg"
 
     _composite_tensor_fields = ("perm", "dtype")
     _experimental_parameter_ndims_to_matrix_ndims = {"perm": 1}  # noqa: RUF012

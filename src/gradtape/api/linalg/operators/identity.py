@@ -45,6 +45,8 @@ class LinearOperatorIdentity(LinearOperator):
     ([3, 2, 2], [2.0, 2.0, 2.0])
     """
 
+    __module__ = "gradtape.linalg"
+
     _composite_tensor_fields = ("num_rows", "batch_shape", "dtype", "assert_proper_shapes")
     _composite_tensor_prefer_static_fields = ("num_rows", "batch_shape")
 
@@ -138,6 +140,8 @@ class LinearOperatorScaledIdentity(LinearOperator):
     >>> operator.to_dense().numpy().tolist(), float(operator.determinant())
     ([[3.0, 0.0], [0.0, 3.0]], 9.0)
     """
+
+    __module__ = "gradtape.linalg"
 
     _composite_tensor_fields = ("num_rows", "multiplier", "assert_proper_shapes")
     _composite_tensor_prefer_static_fields = ("num_rows",)

@@ -28,6 +28,8 @@ class LinearOperatorKronecker(OfOperators):
     [[1.0, 2.0], [10.0, 20.0]]
     """
 
+    __module__ = "gradtape.linalg"
+
     def __init__(
         self,
         operators: Any,

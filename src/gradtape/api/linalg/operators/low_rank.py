@@ -39,6 +39,8 @@ class LinearOperatorLowRankUpdate(LinearOperator):
     ([[2.0, 1.0], [1.0, 3.0]], 5.0)
     """
 
+    __module__ = "gradtape.linalg"
+
     _composite_tensor_fields = ("base_operator", "u", "diag_update", "v", "is_diag_update_positive")
     _experimental_parameter_ndims_to_matrix_ndims = {  # noqa: RUF012
         "base_operator": 0, "u": 2, "diag_update": 1, "v": 2

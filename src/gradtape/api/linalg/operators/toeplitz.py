@@ -33,6 +33,8 @@ class LinearOperatorToeplitz(LinearOperator):
     [[1.0, 4.0, 5.0], [2.0, 1.0, 4.0], [3.0, 2.0, 1.0]]
     """
 
+    __module__ = "gradtape.linalg"
+
     _composite_tensor_fields = ("col", "row")
     _experimental_parameter_ndims_to_matrix_ndims = {"col": 1, "row": 1}  # noqa: RUF012
 

@@ -45,6 +45,8 @@ class LinearOperatorFullMatrix(LinearOperator):
     ([-1.0, 1.0], [2, 2])
     """
 
+    __module__ = "gradtape.linalg"
+
     _composite_tensor_fields = ("matrix",)
     _experimental_parameter_ndims_to_matrix_ndims = {"matrix": 2}  # noqa: RUF012
 
@@ -87,6 +89,8 @@ class LinearOperatorLowerTriangular(LinearOperator):
     >>> operator.to_dense().numpy().tolist(), float(operator.determinant())
     ([[1.0, 0.0], [2.0, 3.0]], 3.0)
     """
+
+    __module__ = "gradtape.linalg"
 
     _composite_tensor_fields = ("tril",)
     _experimental_parameter_ndims_to_matrix_ndims = {"tril": 2}  # noqa: RUF012

@@ -35,6 +35,8 @@ class LinearOperatorTridiag(LinearOperator):
     [[1.0, 3.0, 0.0], [7.0, 1.0, 4.0], [0.0, 8.0, 2.0]]
     """
 
+    __module__ = "gradtape.linalg"
+
     _composite_tensor_fields = ("diagonals", "diagonals_format")
 
     def __init__(

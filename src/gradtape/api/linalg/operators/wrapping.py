@@ -64,6 +64,8 @@ class LinearOperatorAdjoint(_Wrapping):
     [[1.0, 0.0], [2.0, 3.0]]
     """
 
+    __module__ = "gradtape.linalg"
+
     def __init__(
         self,
         operator: Any,
@@ -121,6 +123,8 @@ class LinearOperatorInversion(_Wrapping):
     >>> tf.linalg.LinearOperatorInversion(operator).matvec([1.0, 1.0]).numpy().tolist()
     [0.5, 0.25]
     """
+
+    __module__ = "gradtape.linalg"
 
     def __init__(
         self,

@@ -25,6 +25,8 @@ class LinearOperatorZeros(LinearOperator):
     [0.0, 0.0]
     """
 
+    __module__ = "gradtape.linalg"
+
     _composite_tensor_fields = ("num_rows", "num_columns", "batch_shape", "dtype", "assert_proper_shapes")
     _composite_tensor_prefer_static_fields = ("num_rows", "num_columns", "batch_shape")
 

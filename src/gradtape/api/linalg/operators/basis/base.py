@@ -49,6 +49,8 @@ class LinearOperator(Numbers, Module, CompositeTensor):  # type: ignore[misc]  #
     ([2.0, 6.0], 4.0)
     """
 
+    __module__ = "gradtape.linalg"
+
     __composite_gradient__ = OperatorGradient()
     _composite_tensor_fields: Sequence[str] = ()
     _composite_tensor_prefer_static_fields: Sequence[str] = ()
