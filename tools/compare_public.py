@@ -69,9 +69,9 @@ def normal(text: str) -> str:
 
 def _without_module(reference: re.Match[str]) -> str:
     path = reference[1].removeprefix(".")
-    last = path.rpartition(".")[2]
     is_public = path in spaces() or path in names() or path.partition(".")[0] in ("extend", "inspect", "keras")
-    return reference[0] if is_public and last == last.lower() else f"gradtape….{last}"
+    is_class = inspect.isclass(names().get(path))
+    return reference[0] if is_public and not is_class else f"gradtape….{path.rpartition('.')[2]}"
 
 
 @cache
