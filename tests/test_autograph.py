@@ -14,7 +14,7 @@ from autograph_programs import run
 from test_recorded import FOLDER, compare, recorder
 
 import gradtape as tf
-from gradtape import autograph
+from gradtape.autograph.on_demand import convert
 from gradtape.graph.ir.graph import all_nodes
 
 SUBJECTS = ("autograph", "autograph_loops")
@@ -31,7 +31,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_converted_code_runs_eagerly(name):
-    value = run(tf, PROGRAMS[name], autograph.convert)
+    value = run(tf, PROGRAMS[name], convert)
     given = tf.function(lambda: value, autograph=False)()  # a function returns numbers as tensors
     compare(recorder.described(given), ANSWERS[name]["value"])
 
@@ -72,7 +72,7 @@ def same(x):
 def test_whatever_can_be_called_is_converted(f):
     args = () if isinstance(f, functools.partial) and f.keywords else (tf.constant(-2.0),)
     assert float(tf.function(f)(*args)) == 2.0
-    assert float(autograph.convert(f)(*args)) == 2.0
+    assert float(convert(f)(*args)) == 2.0
 
 
 def test_one_graph_serves_both_branches():
@@ -110,7 +110,7 @@ def test_functions_marked_are_not_converted():
     for f in (marked, marked_too, lambda x: marked(x)):
         with pytest.raises(tf.errors.OperatorNotAllowedInGraphError, match="as a Python `bool` is not allowed"):
             tf.function(f)(tf.constant(1.0))
-        assert float(autograph.convert(f)(tf.constant(-1.0))) == 1.0
+        assert float(convert(f)(tf.constant(-1.0))) == 1.0
 
 
 def test_autograph_can_be_switched_off():
@@ -127,19 +127,19 @@ def test_functions_without_source_run_as_they_are(caplog):
     scope = {}
     exec(compile("def f(x):\n    return x if x > 0 else -x", "<nowhere>", "exec"), scope)
     with caplog.at_level(logging.WARNING, "gradtape"):
-        assert float(autograph.convert(scope["f"])(tf.constant(-1.0))) == 1.0
-        assert float(autograph.convert(scope["f"])(tf.constant(-1.0))) == 1.0
+        assert float(convert(scope["f"])(tf.constant(-1.0))) == 1.0
+        assert float(convert(scope["f"])(tf.constant(-1.0))) == 1.0
     assert len(caplog.records) == 1
     assert "AutoGraph could not transform" in caplog.text
     assert "will run it as-is" in caplog.text
     caplog.clear()
-    assert float(autograph.convert(eval("lambda x: x if x > 0 else -x"))(tf.constant(-1.0))) == 1.0
+    assert float(convert(eval("lambda x: x if x > 0 else -x"))(tf.constant(-1.0))) == 1.0
     assert not caplog.records
 
 
 def test_libraries_are_called_as_they_are():
     seen = []
-    called = autograph.convert(lambda: seen.extend([np.sum([1, 2]), json.dumps({}), tf.add(1, 2), sum([3, 4])]))
+    called = convert(lambda: seen.extend([np.sum([1, 2]), json.dumps({}), tf.add(1, 2), sum([3, 4])]))
     called()
     assert seen[:2] == [3, "{}"] and seen[3] == 7
 
@@ -270,8 +270,8 @@ def test_eager_loops_keep_to_their_maximum():
             n += 1
         return n
 
-    assert autograph.convert(f)(tf.range(5)) == 2
-    assert autograph.convert(f)(range(5)) == 5
+    assert convert(f)(tf.range(5)) == 2
+    assert convert(f)(range(5)) == 5
 
 
 def test_set_loop_options_comes_first():
@@ -298,8 +298,8 @@ def test_converted_methods_see_their_class():
             here = 1
             return sorted(locals()), eval("here + 1")
 
-    assert autograph.convert(Derived().value)() == 2
-    names, two = autograph.convert(Derived().names)()
+    assert convert(Derived().value)() == 2
+    names, two = convert(Derived().names)()
     assert "here" in names and two == 2
 
 
