@@ -20,7 +20,7 @@ PACKAGES = Path(gradtape.__file__).parents[1]  # the files that are imported, wh
 @functools.cache
 def sources():
     """The text of each file."""
-    return {str(path): path.read_text() for path in PACKAGES.glob("*gradtape/**/*.py")}
+    return {str(path): path.read_text() for path in PACKAGES.glob("*gradtape*/**/*.py")}
 
 
 @functools.cache
