@@ -192,11 +192,11 @@ class Namespace(ModuleByName):
         names |= {name for name, value in vars(self).items() if not self._is_internal(name, value)}
         return sorted(name for name in names if "." not in name and not name.startswith("_"))
 
-
     def _is_internal(self, name: str, value: object) -> bool:
         """Whether an attribute is a module of the package that implements this namespace."""
-        is_module = isinstance(value, ModuleType) and not isinstance(value, Namespace)
-        return is_module and value.__name__ == f"{self.__name__}.{name}"
+        if not isinstance(value, ModuleType) or isinstance(value, Namespace):
+            return False
+        return value.__name__ == f"{self.__name__}.{name}"
 
 
 root = Namespace("")
