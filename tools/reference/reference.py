@@ -44,15 +44,19 @@ class PublicNames(griffe.Extension):
 
     def on_package(self, *, pkg: griffe.Module, loader: griffe.GriffeLoader, **kwargs: Any) -> None:
         """Puts an alias of each public name where the user finds it."""
+        if pkg.name != "gradtape":
+            return
+        loader.load("gradtape_tensorflow")
+        sources = loader.modules_collection
         inspected: dict[str, griffe.Module] = {}
-        own = {f"{space}.{name}": f"{space}:{name}" for space in OWN for name in pkg[space].exports or ()}
+        own = {f"{space}.{name}": f"gradtape.{space}:{name}" for space in OWN for name in pkg[space].exports or ()}
         for name, where in (public_names() | own).items():
             module, _, attribute = where.partition(":")
             row = row_of([name])
             if row is not None:
-                target = function_of(row, pkg[module])
+                target = function_of(row, sources[module])
             else:
-                target = read(pkg, f"{module}.{attribute}") or imported_late(pkg, module, attribute)
+                target = read(sources, f"{module}.{attribute}") or imported_late(sources, module, attribute)
             if target is None:  # made by a loop or a table: only running the module tells
                 if module not in inspected:
                     inspected[module] = griffe.inspect(module)
@@ -92,10 +96,10 @@ class PublicNames(griffe.Extension):
         return found
 
 
-def read(pkg: griffe.Module, path: str) -> griffe.Object | None:
+def read(sources: griffe.ModulesCollection, path: str) -> griffe.Object | None:
     """What griffe has read at `path`, or None."""
     try:
-        found = pkg[path]
+        found = sources[path]
         return found.final_target if found.is_alias else found
     except (KeyError, griffe.AliasResolutionError, griffe.CyclicAliasError):
         return None
@@ -127,14 +131,14 @@ def function_of(row: Row, module: griffe.Module) -> griffe.Function:
     return function
 
 
-def imported_late(pkg: griffe.Module, module: str, name: str) -> griffe.Object | None:
+def imported_late(sources: griffe.ModulesCollection, module: str, name: str) -> griffe.Object | None:
     """Returns what a module of gradtape's own imports when it is first used, from where it is defined; else None."""
-    if module not in OWN:
+    if module.removeprefix("gradtape.") not in OWN:
         return None
     value = getattr(importlib.import_module(module), name)
     if not callable(value):
         return None
-    return read(pkg, f"{value.__module__.removeprefix('gradtape.')}.{value.__qualname__}")
+    return read(sources, f"{value.__module__}.{value.__qualname__}")
 
 
 def on_config(config: Any) -> Any:
