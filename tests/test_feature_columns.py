@@ -126,15 +126,14 @@ def test_the_context_is_repeated_for_each_step():
 
 PRIVATE = """
 import tensorflow as tf
-from tensorflow.python.feature_column import feature_column_v2, sequence_feature_column, serialization, utils
+from tensorflow.python.feature_column import feature_column_v2
 from tensorflow.python.feature_column import feature_column_lib as fc
 internal = tf.__internal__.feature_column
 column = tf.feature_column.numeric_column("a")
 assert isinstance(column, internal.DenseColumn) and isinstance(column, feature_column_v2.NumericColumn)
 assert fc.EmbeddingColumn is feature_column_v2.EmbeddingColumn
 config = internal.serialize_feature_column(column)
-assert serialization.deserialize_feature_column(config) == column
-assert sequence_feature_column.SequenceNumericColumn and utils.sequence_length_from_sparse_tensor
+assert fc.deserialize_feature_column(config) == column and fc.SequenceNumericColumn
 assert issubclass(feature_column_v2._StateManagerImpl, internal.StateManager)
 """
 

@@ -11,11 +11,10 @@ import gradtape as tf
 from gradtape_tensorflow import python as private
 from gradtape_tensorflow.python.autograph.impl.api import tf_convert
 from gradtape_tensorflow.python.checkpoint import checkpoint, graph_view
-from gradtape_tensorflow.python.framework.composite_tensor import convert_variables_to_tensors
 from gradtape_tensorflow.python.framework.func_graph import FuncGraph
-from gradtape_tensorflow.python.framework.smart_cond import smart_case, smart_cond
+from gradtape_tensorflow.python.framework.smart_cond import smart_cond
 from gradtape_tensorflow.python.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
-from gradtape_tensorflow.python.ops.parallel_for.control_flow_ops import for_loop, pfor
+from gradtape_tensorflow.python.ops.parallel_for.control_flow_ops import pfor
 from gradtape_tensorflow.python.table import EXPORTED, MODULES
 from gradtape_tensorflow.python.types import core as types_core
 from gradtape_tensorflow.python.util import deprecation, nest, object_identity, tf_decorator, tf_inspect
@@ -284,7 +283,6 @@ def test_a_condition_that_is_known_is_pythons():
     assert smart_cond(tf.constant(False), lambda: "a", lambda: "b") == "b"
     f = tf.function(lambda x: smart_cond(x > 0, lambda: x, lambda: -x))
     assert float(f(tf.constant(-2.0))) == 2.0
-    assert smart_case([(False, lambda: 1), (True, lambda: 2)], default=lambda: 3) == 2
     with pytest.raises(TypeError, match="must be a Tensor, or a Python bool"):
         smart_cond("yes", lambda: 1, lambda: 2)
 
@@ -402,17 +400,8 @@ def test_objects_of_a_checkpoint():
     assert [reference.name for reference in paths[module.v]] == ["v"]
 
 
-def test_variables_of_composites_become_tensors():
-    operator = tf.linalg.LinearOperatorDiag(tf.Variable([1.0, 2.0]))
-    found = convert_variables_to_tensors({"a": operator, "b": [tf.Variable(3.0), tf.constant(4.0)]})
-    assert type(found["a"]) is type(operator) and not found["a"].variables
-    assert found["a"].to_dense().numpy().tolist() == [[1.0, 0.0], [0.0, 2.0]]
-    assert [isinstance(x, tf.Variable) for x in found["b"]] == [False, False]
-
-
-def test_a_sequential_loop_of_no_rounds_has_the_shape_of_a_vectorized_one():
-    for loop in (pfor(lambda i: tf.ones((2, 3)), 0), for_loop(lambda i: tf.ones((2, 3)), tf.float32, 0)):
-        assert loop.shape == (0, 2, 3)
+def test_a_vectorized_loop_of_no_rounds_has_the_shape_of_one_round():
+    assert pfor(lambda i: tf.ones((2, 3)), 0).shape == (0, 2, 3)
 
 
 def test_specs_of_ragged_shapes_of_uniform_ones():

@@ -17,13 +17,3 @@ def load_context(load_options: Any) -> Iterator[None]:
         yield
     finally:
         _options.pop()
-
-
-def get_load_options() -> Any:
-    """Returns the options in force, or None."""
-    return _options[-1] if _options else None
-
-
-def in_load_context() -> bool:
-    """Returns whether a model is being loaded."""
-    return bool(_options)

@@ -10,7 +10,3 @@ from gradtape.state.variable import Variable
 
 class AggregatingVariable(Variable):
     """A variable whose updates several replicas aggregate."""
-
-
-class CachingVariable(Variable):
-    """A variable with a copy on each device that reads it."""

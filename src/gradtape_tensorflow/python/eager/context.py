@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -17,11 +16,6 @@ DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT = 0, 1
 def executing_eagerly() -> bool:
     """Returns whether ops execute eagerly, not traced."""
     return bool(gradtape.executing_eagerly())
-
-
-def in_eager_mode() -> bool:
-    """Returns whether ops execute eagerly, not traced."""
-    return executing_eagerly()
 
 
 def eager_mode() -> AbstractContextManager[None]:
@@ -54,10 +48,6 @@ class Context:
         """Same as `tf.config.list_logical_devices`."""
         return gradtape.config.list_logical_devices(device_type)
 
-    def list_physical_devices(self, device_type: str | None = None) -> Any:
-        """Same as `tf.config.list_physical_devices`."""
-        return gradtape.config.list_physical_devices(device_type)
-
     @property
     def device_name(self) -> str:
         """Always empty, even inside `tf.device`."""
@@ -81,7 +71,6 @@ class Context:
 
 
 _context = Context()
-_uids = itertools.count()
 
 
 def context() -> Context:
@@ -96,11 +85,6 @@ def num_gpus() -> int:
 
 def ensure_initialized() -> None:
     """Does nothing."""
-
-
-def set_global_seed(seed: int | None) -> None:
-    """Same as `tf.random.set_seed`."""
-    gradtape.random.set_seed(seed)
 
 
 def get_config() -> Any:
@@ -129,29 +113,3 @@ def set_soft_device_placement(enabled: bool) -> None:
 def global_seed() -> int | None:
     """Returns the seed that `tf.random.set_seed` set, or None."""
     return randomness.global_seed()
-
-
-def internal_operation_seed() -> int:
-    """Returns an integer drawn from the global seed, for an op without a seed of its own."""
-    drawn = gradtape.random.uniform((), 0, 2**31 - 1, dtype=gradtape.int32)
-    return int(drawn.numpy())
-
-
-def shared_name(name: str | None = None) -> str:
-    """Returns the name of a resource; without a name, one that no other resource has."""
-    return f"{name}" if name and not executing_eagerly() else f"cd2c89b7-88b7-44c8-ad83-06c2a9158347_{next(_uids)}"
-
-
-def anonymous_name() -> str:
-    """Returns the name of a resource that nothing shares."""
-    return "cd2c89b7-88b7-44c8-ad83-06c2a9158347"
-
-
-def list_devices() -> list[str]:
-    """Returns the names of the devices."""
-    return [device.name for device in gradtape.config.list_logical_devices()]
-
-
-def device(name: str) -> Any:
-    """Same as `tf.device`."""
-    return gradtape.device(name)

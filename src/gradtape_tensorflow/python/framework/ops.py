@@ -36,18 +36,12 @@ class SymbolicTensor(metaclass=_Kind):
     is_one = staticmethod(gradtape.is_symbolic_tensor)
 
 
-_EagerTensorBase = EagerTensor
 _uids = itertools.count(1)
 
 
 def executing_eagerly_outside_functions() -> bool:
     """Returns whether ops execute eagerly outside of functions."""
     return True
-
-
-def inside_function() -> bool:
-    """Returns whether a function is being traced."""
-    return bool(gradtape.inside_function())
 
 
 def convert_to_tensor(
@@ -63,32 +57,13 @@ def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | No
     return value if isinstance(value, Composite) else gradtape.convert_to_tensor(value, dtype, name=name)
 
 
-def convert_n_to_tensor_or_composite(values: Any, dtype: Any = None, name: str | None = None) -> list[Any]:
-    """Same as `convert_to_tensor_or_composite`, for each of `values`."""
-    return [None if value is None else convert_to_tensor_or_composite(value, dtype, name) for value in values]
-
-
-def convert_n_to_tensor(values: Any, dtype: Any = None, name: str | None = None, **options: Any) -> list[Any]:
-    """Converts each of `values` to a tensor."""
-    return [gradtape.convert_to_tensor(value, dtype, name=name) for value in values]
-
-
-def is_dense_tensor_like(t: Any) -> bool:
-    """Returns whether `t` is a tensor or a variable."""
-    return isinstance(t, gradtape.Tensor | gradtape.Variable)
-
-
 def register_dense_tensor_like_type(tensor_type: type) -> None:
     """Does nothing: a class declares by `__tf_tensor__` or a conversion function that it is tensor-like."""
 
 
-def register_session_run_conversion_functions(*args: Any, **kwargs: Any) -> None:
-    """Does nothing: there are no sessions."""
-
-
 def name_scope(name: Any, default_name: Any = None, values: Any = None, skip_on_eager: bool = True) -> Any:
     """Enters a name scope in functions; in eager code only on request, because ops have no names there."""
-    if skip_on_eager and not inside_function():
+    if skip_on_eager and not gradtape.inside_function():
         return nullcontext()
     return gradtape.compat.v1.name_scope(name, default_name, values)
 
@@ -100,62 +75,14 @@ def get_name_scope() -> str:
     return scoped("").rstrip("/")
 
 
-def has_default_graph() -> bool:
-    """Returns whether a function is being traced."""
-    return inside_function()
-
-
-def convert_to_tensor_v1(
-    value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None, dtype_hint: Any = None
-) -> Any:
-    """`tf.convert_to_tensor` with TensorFlow 1's argument order."""
-    hint = preferred_dtype if dtype_hint is None else dtype_hint
-    return gradtape.convert_to_tensor(value, dtype, dtype_hint=hint, name=name)
-
-
-def convert_to_tensor_v2(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
-    """`tf.convert_to_tensor`."""
-    return gradtape.convert_to_tensor(value, dtype, dtype_hint=dtype_hint, name=name)
-
-
-convert_to_tensor_v2_with_dispatch = convert_to_tensor_v2
-convert_to_tensor_v1_with_dispatch = convert_to_tensor_v1
-
-
-def internal_convert_to_tensor(
-    value: Any, dtype: Any = None, name: str | None = None, *args: Any, **kwargs: Any
-) -> Any:
-    """Converts a value to a tensor."""
-    return gradtape.convert_to_tensor(value, dtype, name=name)
-
-
 def uid() -> int:
     """Returns a number that no other call returns."""
     return next(_uids)
 
 
-def strip_name_scope(name: str, export_scope: str | None) -> str:
-    """Removes a scope from the beginning of a name."""
-    return name.removeprefix(f"{export_scope}/") if export_scope else name
-
-
-def prepend_name_scope(name: str, import_scope: str | None) -> str:
-    """Adds a scope to the beginning of a name."""
-    return f"{import_scope.rstrip('/')}/{name}" if import_scope else name
-
-
 def name_from_scope_name(name: str) -> str:
     """Removes the slash at the end of the name of a scope."""
     return name[:-1] if name and name[-1] == "/" else name
-
-
-def dismantle_graph(graph: Any) -> None:
-    """Does nothing: Python's garbage collector frees graphs."""
-
-
-def get_gradient_function(op: Any) -> Any:
-    """Raises: derivative rules take values here, not ops of a graph."""
-    raise LookupError(f"A derivative rule is no function of an op here: there is none for {op!r}. Use tf.gradients")
 
 
 def device(device_name_or_function: Any) -> Any:

@@ -33,10 +33,3 @@ def smart_constant_value(pred: Any) -> bool | None:
     if isinstance(pred, gradtape.Variable):
         return None
     raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Received: {type(pred)}")
-
-
-def smart_case(pred_fn_pairs: Any, default: Any = None, exclusive: bool = False, name: str = "smart_case") -> Any:
-    """`tf.case` in the same way."""
-    from ..ops.control_flow_case import _case_helper
-
-    return _case_helper(smart_cond, pred_fn_pairs, default, exclusive, name, allow_python_preds=True)

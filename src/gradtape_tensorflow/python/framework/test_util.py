@@ -6,7 +6,6 @@ graph of TensorFlow 1, or a GPU where there is none, are skipped.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import unittest
 from collections.abc import Callable
@@ -58,57 +57,14 @@ def run_gpu_only(test: F) -> F:
     return run  # type: ignore[return-value]
 
 
-run_cuda_only = run_gpu_only
-
-
-def skip_if(condition: bool | Callable[[], bool]) -> Callable[[F], F]:
-    """Skips a test if a condition holds when it runs."""
-
-    def decorate(test: F) -> F:
-        @functools.wraps(test)
-        def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if condition() if callable(condition) else condition:
-                return None
-            return test(self, *args, **kwargs)
-
-        return run  # type: ignore[return-value]
-
-    return decorate
-
-
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
     """Returns whether there is a GPU."""
     return bool(gradtape.config.list_physical_devices("GPU"))
 
 
-def gpu_device_name() -> str:
-    """Returns the name of the first GPU, or an empty string."""
-    return str(gradtape.test.gpu_device_name())
-
-
 def is_xla_enabled() -> bool:
     """Returns whether XLA compiles every function: never."""
     return False
-
-
-def IsMklEnabled() -> bool:
-    """Returns whether TensorFlow was built with MKL: never."""
-    return False
-
-
-def use_gpu() -> contextlib.AbstractContextManager[None]:
-    """Context manager without effect: ops run on a GPU if there is one."""
-    return contextlib.nullcontext()
-
-
-def force_cpu() -> Any:
-    """Context manager: ops run on the CPU."""
-    return gradtape.device("CPU:0")
-
-
-def device(use_gpu: bool) -> Any:
-    """Context manager: ops run on the CPU unless `use_gpu`."""
-    return contextlib.nullcontext() if use_gpu else force_cpu()
 
 
 def also_run_as_tf_function(f: Callable[..., Any]) -> Callable[..., None]:

@@ -15,11 +15,3 @@ def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = 
     """Returns the value after `dependencies` have run."""
     with gradtape.control_dependencies(dependencies):
         return gradtape.nest.map_structure(gradtape.identity, output_tensor)
-
-
-class ControlFlowContext:
-    """The class of a loop or branch in a graph of TensorFlow 1, of which there are none."""
-
-
-class XLAControlFlowContext(ControlFlowContext):
-    """The class of a part of a graph that XLA compiles, in TensorFlow 1."""

@@ -21,15 +21,10 @@ class Variable(abc.ABC):  # noqa: B024  libraries derive from it, and define wha
 
 
 Variable.register(gradtape.Variable)
-VariableMetaclass = type(gradtape.Variable)
 
 
 class PartitionedVariable:
     """The class of a variable in parts of TensorFlow 1, which no variable has here; libraries ask by isinstance."""
-
-
-class RefVariable:
-    """The class of a variable of TensorFlow 1's graphs, which no variable has here; libraries ask by isinstance."""
 
 
 def report_uninitialized_variables(*args: Any, **kwargs: Any) -> Any:

@@ -9,15 +9,6 @@ from gradtape.saved_model.format import structures
 from gradtape_tensorflow.protos import generated
 
 
-def can_encode(nested_structure: Any) -> bool:
-    """Returns whether a structure can be encoded."""
-    try:
-        structures.structured(nested_structure)
-    except (NotImplementedError, TypeError, ValueError):
-        return False
-    return True
-
-
 def encode_structure(nested_structure: Any) -> Any:
     """Converts a structure to a `StructuredValue`."""
     encoded = records.encoded("StructuredValue", structures.structured(nested_structure))

@@ -51,15 +51,6 @@ def register_revived_type(
     _registered[identifier] = predicate, sorted(versions, key=lambda version: version.version, reverse=True)
 
 
-def deserialize(proto: Any) -> tuple[Any, Callable[[Any, str, Any], None]] | None:
-    """Returns an object made from its metadata and its setter of attributes, or None."""
-    _, versions = _registered.get(proto.identifier, (None, []))
-    for version in versions:
-        if version.should_load(proto):
-            return version.from_proto(proto), version.setter
-    return None
-
-
 def get_setter(proto: Any) -> Callable[[Any, str, Any], None] | None:
     """Returns the function that sets attributes of an object with this metadata, or None."""
     _, versions = _registered.get(proto.identifier, (None, []))

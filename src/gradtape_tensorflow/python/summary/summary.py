@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from .writer.writer import FileWriter, FileWriterCache
-
-__all__ = ["FileWriter", "FileWriterCache"]
-
 
 def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Any:
     """Raises: summaries are written when they are computed."""

@@ -15,4 +15,3 @@ class Tensor(abc.ABC):  # noqa: B024  libraries derive from it, and define what 
 
 Tensor.register(gradtape.Tensor)
 Tensor.register(gradtape.Variable)
-Symbol = Value = Tensor  # one class of tensors serves eager code and traces

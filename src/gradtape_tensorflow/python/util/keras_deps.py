@@ -19,13 +19,3 @@ register_call_context_function = _registration("call_context")
 register_clear_session_function = _registration("clear_session")
 register_get_session_function = _registration("get_session")
 register_load_model_function = _registration("load_model")
-
-
-def get_call_context_function() -> Callable[..., Any] | None:
-    """Returns Keras' function that returns the context of the current call of a layer."""
-    return functions.get("call_context")
-
-
-def get_load_model_function() -> Callable[..., Any] | None:
-    """Returns Keras' function that loads a model."""
-    return functions.get("load_model")

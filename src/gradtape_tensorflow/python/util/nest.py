@@ -19,7 +19,6 @@ def is_nested_or_composite(seq: Any) -> bool:
 
 
 is_sequence = is_nested
-is_sequence_or_composite = _is_nested_or_composite = is_nested_or_composite
 
 
 def is_namedtuple(instance: Any, strict: bool = False) -> bool:
@@ -80,21 +79,6 @@ def list_to_tuple(structure: Any) -> Any:
         return structure
     parts = [list_to_tuple(part) for part in nest.parts(structure)]
     return tuple(parts) if isinstance(structure, list) else nest.like(structure, parts)
-
-
-def flatten_dict_items(dictionary: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Flattens keys and values of a dictionary together."""
-    found: dict[Any, Any] = {}
-    for key, value in dictionary.items():
-        keys = flatten(key) if is_nested(key) else [key]
-        values = flatten(value) if is_nested(key) else [value]
-        if len(keys) != len(values):
-            raise ValueError(f"Could not flatten dictionary. Key had {len(keys)} elements, value {len(values)}: {key}")
-        for one, its in zip(keys, values, strict=True):
-            if one in found:
-                raise ValueError(f"Could not flatten dictionary: the key {one} is not unique")
-            found[one] = its
-    return found
 
 
 def _opens(expand_composites: bool) -> Callable[[Any], bool]:

@@ -80,17 +80,6 @@ def tf_decorator(*args: Any, **kwargs: Any) -> Any:
     return make_decorator(*args, **kwargs)
 
 
-def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
-    """Makes the innermost decorator of `decorator_func` decorate `new_target` instead of `previous_target`."""
-    current, inner = decorator_func, decorator_func
-    while current is not previous_target and hasattr(current, "_tf_decorator"):
-        inner, current = current, current._tf_decorator.decorated_target
-    if inner is decorator_func and current is decorator_func:
-        return new_target
-    inner._tf_decorator.decorated_target = inner._tf_decorator._decorated_target = inner.__wrapped__ = new_target
-    return decorator_func
-
-
 def unwrap(maybe_tf_decorator: Any) -> tuple[list[TFDecorator], Any]:
     """Returns the decorators of a function, outermost first, and the function. `tf.function` counts as one."""
     decorators, current = [], maybe_tf_decorator

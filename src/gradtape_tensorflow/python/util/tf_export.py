@@ -44,7 +44,6 @@ class api_export:
 
 tf_export = functools.partial(api_export, api_name=TENSORFLOW_API_NAME)
 keras_export = functools.partial(api_export, api_name=KERAS_API_NAME)
-estimator_export = tf_export
 
 
 def get_canonical_name_for_symbol(
@@ -102,12 +101,3 @@ def _names_of_places() -> dict[tuple[str, str], str]:
             module, _, attribute = place.partition(":")
             found.setdefault((module, attribute), name)
     return found
-
-
-def kwarg_only(f: Any) -> Any:
-    """Makes a function accept keyword arguments only."""
-
-    def call(**kwargs: Any) -> Any:
-        return f(**kwargs)
-
-    return call

@@ -96,14 +96,3 @@ def getsource(object: Any) -> str:
 def getsourcefile(object: Any) -> str | None:
     """Returns the source file of the target."""
     return _inspect.getsourcefile(unwrap(object)[1])
-
-
-def getsourcelines(object: Any) -> tuple[list[str], int]:
-    """Returns the source lines of the target."""
-    return _inspect.getsourcelines(unwrap(object)[1])
-
-
-def isanytargetmethod(object: Any) -> bool:
-    """Returns whether the target, or one of its decorators, is a method."""
-    decorators, target = unwrap(object)
-    return any(_inspect.ismethod(each) for each in (object, target, *(d.decorated_target for d in decorators)))

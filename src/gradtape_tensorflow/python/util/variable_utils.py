@@ -18,8 +18,3 @@ def convert_variables_to_tensors(values: Any) -> Any:
         return x if convert is None else convert()
 
     return nest.map_structure(converted, values)
-
-
-def replace_variables_with_atoms(values: Any) -> Any:
-    """Replaces variables of a structure by 0."""
-    return nest.map_structure(lambda x: 0 if isinstance(x, gradtape.Variable) else x, values)

@@ -43,9 +43,4 @@ def tf_convert(f: Any, ctx: Any, convert_by_default: bool = True, user_requested
     return call
 
 
-def converted_call(f: Any, args: Any, kwargs: Any, caller_fn_scope: Any = None, options: Any = None) -> Any:
-    """Calls a function."""
-    return f(*args, **(kwargs or {}))
-
-
 do_not_convert = gradtape.autograph.experimental.do_not_convert

@@ -10,7 +10,7 @@ from gradtape.data.elements.structure import is_nest, leaves, map_leaves, pack_l
 
 from ...util.nest import flatten_up_to, map_structure_up_to  # noqa: F401
 
-is_nested = is_sequence = is_nest
+is_nested = is_nest
 
 
 def flatten(structure: Any) -> list[Any]:

@@ -27,25 +27,3 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any, name: st
     padding = gradtape.stack([starts, shape - starts - sizes], axis=1)
     inside = gradtape.pad(gradtape.ones_like(update, dtype=gradtape.int32), padding) > 0
     return gradtape.where(inside, gradtape.pad(update, padding), operand)
-
-
-def pad(x: Any, padding_value: Any, padding_low: Any, padding_high: Any, padding_interior: Any = None) -> Any:
-    """Pads an array with a value, at its ends only."""
-    if padding_interior is not None and any(padding_interior):
-        raise NotImplementedError(f"gradtape's pad has no padding between elements, got {padding_interior}")
-    return gradtape.pad(x, [*zip(padding_low, padding_high, strict=True)], constant_values=padding_value)
-
-
-def select(pred: Any, on_true: Any, on_false: Any, name: str | None = None) -> Any:
-    """Same as `tf.where`."""
-    return gradtape.where(pred, on_true, on_false)
-
-
-def sort(operand: Any, name: str | None = None) -> Any:
-    """Sorts the last axis."""
-    return gradtape.sort(operand)
-
-
-def optimization_barrier(*args: Any) -> Any:
-    """Returns its arguments: XLA moves no op across them."""
-    return args

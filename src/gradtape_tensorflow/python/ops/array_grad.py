@@ -1,1 +1,0 @@
-"""`tensorflow.python.ops.array_grad`: programs import it so that gradients are registered; ops have them here."""
