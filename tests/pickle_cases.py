@@ -309,11 +309,6 @@ CASES = {
     "distribute.cluster_resolver.SimpleClusterResolver": resolver(
         lambda: tf.distribute.cluster_resolver.SimpleClusterResolver(cluster())
     ),
-    "distribute.cluster_resolver.UnionResolver": resolver(
-        lambda: tf.distribute.cluster_resolver.UnionResolver(
-            tf.distribute.cluster_resolver.SimpleClusterResolver(cluster())
-        )
-    ),
     "distribute.experimental.CentralStorageStrategy": trained(
         lambda: tf.distribute.experimental.CentralStorageStrategy()
     ),
@@ -439,8 +434,7 @@ ABSTRACT = """
 """
 ABSENT = """
     compat.v1.InteractiveSession compat.v1.Session distribute.ParameterServerStrategy distribute.Server
-    distribute.TPUStrategy distribute.cluster_resolver.GCEClusterResolver
-    distribute.cluster_resolver.KubernetesClusterResolver distribute.cluster_resolver.SlurmClusterResolver
+    distribute.TPUStrategy distribute.cluster_resolver.SlurmClusterResolver
     distribute.cluster_resolver.TPUClusterResolver distribute.experimental.PreemptionCheckpointHandler
     distribute.experimental.TPUStrategy experimental.dtensor.DTensorCheckpoint experimental.dtensor.DTensorDataset
     experimental.dtensor.DVariable experimental.dtensor.Layout experimental.dtensor.Mesh

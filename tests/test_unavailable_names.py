@@ -1,7 +1,5 @@
 """Names that are there, and raise errors that say what to use: those of compilers, servers and compiled libraries."""
 
-from types import SimpleNamespace as Some
-
 import pytest
 
 import gradtape as tf
@@ -32,8 +30,7 @@ lite, dtensor, resolvers = tf.lite, tf.experimental.dtensor, tf.distribute.clust
         (lambda: tf.load_op_library(__file__), UNIMPLEMENTED, "gradtape.extend"),
         (lambda: tf.experimental.register_filesystem_plugin(__file__), UNIMPLEMENTED, "from_generator"),
         (lambda: tf.distribute.Server({"worker": ["a:1"]}), UNIMPLEMENTED, "gradtape launch"),
-        (lambda: tf.test.create_local_cluster(1, 1), UNIMPLEMENTED, "gradtape launch"),
-        (lambda: tf.config.experimental_connect_to_host("a:1"), UNIMPLEMENTED, "gradtape launch"),
+        (lambda: tf.test.create_local_cluster(1, 1), AttributeError, "gradtape launch"),
         (lambda: tf.config.experimental_connect_to_cluster(3), ValueError, "must be a `ClusterSpec` or a `ClusterRes"),
         (
             lambda: tf.config.experimental_connect_to_cluster(tf.train.ClusterSpec({"worker": ["a:1"]})),
@@ -41,8 +38,7 @@ lite, dtensor, resolvers = tf.lite, tf.experimental.dtensor, tf.distribute.clust
             "gradtape launch",
         ),
         (lambda: tf.distribute.experimental.TPUStrategy(), ValueError, "gradtape knows of no TPUs"),
-        (lambda: resolvers.KubernetesClusterResolver(), ImportError, "pip install kubernetes"),
-        (lambda: resolvers.GCEClusterResolver("p", "z", "g", 1), ImportError, "googleapiclient must be installed"),
+        (lambda: resolvers.KubernetesClusterResolver(), AttributeError, "SimpleClusterResolver"),
     ],
 )
 def test_errors_say_what_to_use(call, error, message):
@@ -62,52 +58,8 @@ def test_settings_are_tensorflows():
     assert lite.TargetSpec().supported_ops == {lite.OpsSet.TFLITE_BUILTINS} and str(lite.Optimize.DEFAULT) == "DEFAULT"
     assert (tf.sysconfig.CXX11_ABI_FLAG, tf.sysconfig.CXX_VERSION, tf.sysconfig.MONOLITHIC_BUILD) == (1, 201703, 0)
     assert tf.test.benchmark_config().graph_options.rewrite_options.dependency_optimization == 2
-    filters = tf.config.experimental.ClusterDeviceFilters()
-    filters.set_device_filters("worker", 0, ["/job:ps"])
-    with pytest.raises(AssertionError):
-        filters.set_device_filters("worker", 0, [1])
     function_type = tf.types.experimental.FunctionType.from_callable(lambda x, *, y=2: x)
     assert list(function_type.parameters) == ["x", "y"]
-
-
-def test_kubernetes_tells_the_workers():
-    def pods(label_selector):
-        names = {"job-name=a": ["b", "a"], "job-name=c": ["c"]}[label_selector]
-        status = Some(phase="Pending" if names == ["c"] else "Running", host_ip="10.0.0.1")
-        return Some(items=[Some(metadata=Some(name=name), status=status) for name in names])
-
-    client = Some(list_pod_for_all_namespaces=pods)
-    resolver = resolvers.KubernetesClusterResolver({"worker": ["job-name=a"]}, 99, override_client=client)
-    assert resolver.cluster_spec().as_dict() == {"worker": ["10.0.0.1:99"] * 2} and resolver.master() == ""
-    assert resolver.master("worker", 1) == "grpc://10.0.0.1:99"
-    pending = resolvers.KubernetesClusterResolver({"worker": ["job-name=c"]}, override_client=client)
-    with pytest.raises(RuntimeError, match='Pod "c" is not running; phase: "Pending"'):
-        pending.cluster_spec()
-
-
-def test_google_compute_engine_tells_the_workers():
-    class Service:
-        def instanceGroups(self):
-            return self
-
-        instances = instanceGroups
-
-        def listInstances(self, **asked):
-            assert asked["instanceGroups"] == "group"
-            return Some(execute=lambda: {"items": [{"instance": "zone/b"}, {"instance": "zone/a"}]})
-
-        def listInstances_next(self, previous_request, previous_response):
-            return None
-
-        def get(self, project, zone, instance):
-            address = {"a": "10.0.0.1", "b": "10.0.0.2"}[instance]
-            return Some(execute=lambda: {"networkInterfaces": [{"networkIP": address}]})
-
-    resolver = resolvers.GCEClusterResolver("project", "zone", "group", 8470, service=Service())
-    assert resolver.cluster_spec().as_dict() == {"worker": ["10.0.0.1:8470", "10.0.0.2:8470"]}
-    assert resolver.master() == "grpc://10.0.0.1:8470"
-    with pytest.raises(RuntimeError, match="You cannot reset the task_type"):
-        resolver.task_type = "ps"
 
 
 def test_raw_summaries_are_written(tmp_path):

@@ -83,6 +83,13 @@ MISSING = (
     ),
     Group("Remote procedure calls", "`gradtape launch` starts processes, and collectives connect them."),
     Group(
+        "Addresses of workers",
+        "gradtape asks no cloud for its machines, and no process runs ops of another. `gradtape launch` starts "
+        "workers, on several hosts too, and `tf.distribute.cluster_resolver.TFConfigClusterResolver()` and "
+        '`tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec({"worker": ["a:1", "b:1"]}))` '
+        "take their addresses.",
+    ),
+    Group(
         "Profiling another process",
         "A profiler's server writes files for every local user. Profile in the program itself, with "
         "`tf.profiler.experimental.start` and `stop`, or the context manager `Profile`.",

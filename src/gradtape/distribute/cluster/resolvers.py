@@ -16,7 +16,6 @@ from . import membership as cluster
 NAMESPACES = ("distribute.cluster_resolver",)
 __all__ = [
     "ClusterResolver", "SimpleClusterResolver", "SlurmClusterResolver", "TFConfigClusterResolver", "TPUClusterResolver",
-    "UnionResolver",
 ]  # fmt: skip
 
 
@@ -269,70 +268,6 @@ class SlurmClusterResolver(ClusterResolver):
     ) -> dict[str, int]:
         """Returns the number of GPUs per task."""
         return super().num_accelerators() if self._gpus is None else {"GPU": self._gpus}
-
-
-class UnionResolver(ClusterResolver):
-    """The tasks of several resolvers; the first one determines the task of this process.
-
-    >>> resolvers = [
-    ...     tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec({"worker": [address]}))
-    ...     for address in ("a:1", "b:1")
-    ... ]
-    >>> tf.distribute.cluster_resolver.UnionResolver(*resolvers).cluster_spec().as_dict()
-    {'worker': ['a:1', 'b:1']}
-    """
-
-    __module__ = "gradtape.distribute.cluster_resolver"
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if not args:
-            raise ValueError("At least one ClusterResolver is required.")
-        for resolver in args:
-            if not isinstance(resolver, ClusterResolver):
-                raise TypeError(f"All arguments must be a sub-class of `ClusterResolver`, got {resolver!r}")
-        self._resolvers = args
-        self._task_type, self._task_id = kwargs.get("task_type"), kwargs.get("task_id")
-        self.rpc_layer = kwargs.get("rpc_layer", getattr(args[0], "rpc_layer", None))
-
-    rpc_layer: Any
-
-    def cluster_spec(self) -> Any:
-        """Returns the addresses of all tasks: lists are concatenated."""
-        jobs: dict[str, list[str]] = {}
-        for resolver in self._resolvers:
-            spec = resolver.cluster_spec()
-            for job in spec.jobs:
-                jobs.setdefault(job, []).extend(spec.task_address(job, i) for i in spec.task_indices(job))
-        return ClusterSpec(jobs)
-
-    def master(self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None) -> str:
-        """Returns the address of a task."""
-        if task_type is not None and task_id is not None:
-            return str(self.cluster_spec().task_address(task_type, task_id))
-        return str(self._resolvers[0].master(rpc_layer=rpc_layer))
-
-    @property
-    def environment(self) -> str:
-        """The environment of the first resolver."""
-        return str(self._resolvers[0].environment)
-
-    @property
-    def task_type(self) -> Any:
-        """The name of this process' job."""
-        return self._task_type or self._resolvers[0].task_type
-
-    @task_type.setter
-    def task_type(self, task_type: str) -> None:
-        self._task_type = task_type
-
-    @property
-    def task_id(self) -> Any:
-        """The index of this process in its job."""
-        return self._resolvers[0].task_id if self._task_id is None else self._task_id
-
-    @task_id.setter
-    def task_id(self, task_id: int) -> None:
-        self._task_id = task_id
 
 
 class TPUClusterResolver:
