@@ -360,7 +360,6 @@ CASES = {
         lambda: tf.linalg.LinearOperatorTridiag([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     ),
     "linalg.LinearOperatorZeros": operator(lambda: tf.linalg.LinearOperatorZeros(2)),
-    "lite.RepresentativeDataset": lambda: tf.lite.RepresentativeDataset(identity),
     "lookup.KeyValueTensorInitializer": key_values,
     "lookup.StaticHashTable": lookups(lambda: tf.lookup.StaticHashTable(key_values(), -1)),
     "lookup.StaticVocabularyTable": lookups(
@@ -389,7 +388,6 @@ CASES = {
     "saved_model.experimental.Fingerprint": lambda: tf.saved_model.experimental.Fingerprint(),
     "saved_model.experimental.TrackableResource": Table,
     "summary.SummaryWriter": lambda: Case(tf.summary.create_file_writer(at("summary")), lambda x: x.flush()),
-    "tpu.experimental.TPUSystemMetadata": lambda: tf.tpu.experimental.TPUSystemMetadata(1, 1, 1, None, ()),
     "tpu.experimental.embedding.CustomCombiner": lambda: embedding.CustomCombiner(identity, 2),
     "tpu.experimental.embedding.CustomOptimizer": lambda: embedding.CustomOptimizer(identity),
     "tpu.experimental.embedding.FeatureConfig": lambda: Case(
@@ -439,7 +437,7 @@ ABSENT = """
     distribute.experimental.TPUStrategy experimental.dtensor.DTensorCheckpoint experimental.dtensor.DTensorDataset
     experimental.dtensor.DVariable experimental.dtensor.Layout experimental.dtensor.Mesh
     experimental.tensorrt.Converter lite.Interpreter lite.TFLiteConverter lite.experimental.QuantizationDebugger
-    tpu.experimental.DeviceAssignment tpu.experimental.HardwareFeature tpu.experimental.Topology
+    tpu.experimental.DeviceAssignment tpu.experimental.HardwareFeature
     tpu.experimental.embedding.TPUEmbedding tpu.experimental.embedding.TPUEmbeddingV0
     tpu.experimental.embedding.TPUEmbeddingV2 train.experimental.ShardableTensor
 """

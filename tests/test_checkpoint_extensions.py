@@ -120,9 +120,3 @@ def test_a_preempted_program_saves_and_exits(tmp_path, kind):
         signal.signal(signal.SIGTERM, before)
     with pytest.raises(tf.errors.InvalidArgumentError, match="a checkpoint_dir must be passed as well"):
         tf.distribute.experimental.PreemptionCheckpointHandler(None, tf.train.Checkpoint())
-
-
-def test_there_is_no_preemption_message():
-    watcher = tf.distribute.experimental.PreemptionWatcher()
-    watcher.block_until_worker_exit()
-    assert watcher.preemption_message is None

@@ -28,10 +28,7 @@ TABLE = json.loads((ROOT / "tests" / "data" / "tensorflow_api.json").read_text()
 OTHER_PARAMETERS = {
     "Variable": "TensorFlow hides its constructor's parameters behind *args, **kwargs",
     "Tensor": "made by ops in TensorFlow, from an array here",
-    **{
-        f"distribute.experimental.{name}": "hidden behind *args, **kwargs, as those of Variable are"
-        for name in ("CollectiveHints", "CommunicationOptions")
-    },
+    "distribute.experimental.CommunicationOptions": "hidden behind *args, **kwargs, as those of Variable are",
     "experimental.numpy.ndarray": "the same as Tensor",
     "data.Dataset": "made by its static methods in TensorFlow, from a generator of elements here",
     "data.Iterator": "abstract in TensorFlow",

@@ -68,7 +68,6 @@ def test_tables_for_serving(tmp_path):
         (lambda: embedding.TPUEmbedding(FEATURES, None), tf.errors.NotFoundError, "TPUEmbeddingForServing"),
         (lambda: embedding.TPUEmbeddingV2(FEATURES), tf.errors.NotFoundError, "knows of no TPUs"),
         (lambda: tf.tpu.experimental.initialize_tpu_system(), ValueError, "Please provide a TPU Name to connect to"),
-        (lambda: tf.tpu.experimental.Topology(), tf.errors.NotFoundError, "knows of no TPUs"),
         (lambda: tf.tpu.experimental.DeviceAssignment.build(None), tf.errors.NotFoundError, "knows of no TPUs"),
         (
             lambda: embedding.serving_embedding_lookup({"c": IDS}, None, {}, FEATURES),

@@ -9,6 +9,4 @@ from gradtape_tensorflow.lite.interpreter import (
 from gradtape_tensorflow.lite.settings import (
     OpsSet as OpsSet,
     Optimize as Optimize,
-    RepresentativeDataset as RepresentativeDataset,
-    TargetSpec as TargetSpec,
 )

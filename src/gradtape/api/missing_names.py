@@ -90,6 +90,21 @@ MISSING = (
         "take their addresses.",
     ),
     Group(
+        "Systems of TPUs",
+        "gradtape knows of no TPUs. `tf.config.list_physical_devices()` lists the devices, and "
+        "`tf.distribute.experimental.PreemptionCheckpointHandler` saves when a program is preempted.",
+    ),
+    Group(
+        "Tools of TensorFlow Lite",
+        "gradtape runs models by LiteRT, but converts none: save the model with `tf.saved_model.save`, and convert it "
+        "where TensorFlow is installed. The package `ai-edge-litert` loads delegates.",
+    ),
+    Group(
+        "Settings of sessions and collectives",
+        "`tf.distribute.experimental.CommunicationOptions(timeout_seconds=60.0)` has the options of collectives, and "
+        "`tf.test.Benchmark` measures without a session.",
+    ),
+    Group(
         "Profiling another process",
         "A profiler's server writes files for every local user. Profile in the program itself, with "
         "`tf.profiler.experimental.start` and `stop`, or the context manager `Profile`.",

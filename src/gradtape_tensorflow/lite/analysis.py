@@ -9,32 +9,8 @@ from gradtape.core import errors
 from .converter import INSTEAD
 from .experimental_settings import QuantizationDebugOptions
 
-NAMESPACES = ("lite.experimental", "lite.experimental.authoring")
-__all__ = ["Analyzer", "QuantizationDebugger", "compatible"]
-
-
-class Analyzer:
-    """Raises an error when used: analyze a model where TensorFlow is installed.
-
-    >>> tf.lite.experimental.Analyzer.analyze("model.tflite")  # doctest: +IGNORE_EXCEPTION_DETAIL
-    Traceback (most recent call last):
-    UnimplementedError: ...
-    """
-
-    __module__ = "gradtape.lite.experimental"
-
-    @staticmethod
-    def analyze(
-        model_path: str | None = None,
-        model_content: bytes | None = None,
-        gpu_compatibility: bool = False,
-        **kwargs: Any,
-    ) -> None:
-        """Raises an error."""
-        raise errors.UnimplementedError(
-            "Analyzer.analyze is part of TensorFlow's compiled library. Run it where TensorFlow is installed, or look "
-            "at the model with Netron"
-        )
+NAMESPACES = ("lite.experimental",)
+__all__ = ["QuantizationDebugger"]
 
 
 class QuantizationDebugger:
@@ -76,13 +52,3 @@ class QuantizationDebugger:
     def run(self) -> None:
         """Raises an error."""
         raise errors.UnimplementedError(INSTEAD)
-
-
-def compatible(target: Any = None, converter_target_spec: Any = None, **kwargs: Any) -> Any:
-    """Raises an error when used as a decorator: check the compatibility where TensorFlow is installed.
-
-    >>> tf.lite.experimental.authoring.compatible(tf.function(lambda x: x))  # doctest: +IGNORE_EXCEPTION_DETAIL
-    Traceback (most recent call last):
-    UnimplementedError: ...
-    """
-    raise errors.UnimplementedError(INSTEAD)

@@ -7,8 +7,8 @@ from typing import Any
 
 from .experimental_settings import OpResolverType
 
-NAMESPACES = ("lite", "lite.experimental")
-__all__ = ["Interpreter", "load_delegate"]
+NAMESPACES = ("lite",)
+__all__ = ["Interpreter"]
 
 
 def _litert() -> Any:
@@ -32,7 +32,7 @@ class Interpreter:
     Args:
       model_path: the file of the model.
       model_content: its contents, instead.
-      experimental_delegates: what `load_delegate` returns.
+      experimental_delegates: what LiteRT's `load_delegate` returns.
       num_threads: the number of threads.
     """
 
@@ -110,11 +110,3 @@ class Interpreter:
     def reset_all_variables(self) -> None:
         """Resets the state of the model."""
         self._interpreter.reset_all_variables()
-
-
-def load_delegate(library: str, options: dict[str, Any] | None = None) -> Any:
-    """Loads a delegate, a compiled library that runs parts of a model, by the package LiteRT.
-
-    >>> tf.lite.experimental.load_delegate("libdelegate.so")  # doctest: +SKIP
-    """
-    return _litert().load_delegate(library, options)

@@ -12,11 +12,8 @@ __all__ = [
     "DeviceAssignment",
     "DeviceOrderMode",
     "HardwareFeature",
-    "TPUSystemMetadata",
-    "Topology",
     "XLAOptions",
     "initialize_tpu_system",
-    "shutdown_tpu_system",
 ]
 
 NO_TPU = (
@@ -35,26 +32,6 @@ class XLAOptions(NamedTuple):
     use_spmd_for_xla_partitioning: bool = True
     enable_xla_dynamic_padder: bool = True
     use_shardy_partitioner: bool = False
-
-
-XLAOptions.__module__ = "gradtape.tpu"
-
-
-class TPUSystemMetadata(NamedTuple):
-    """What is known of a TPU system.
-
-    >>> tf.tpu.experimental.TPUSystemMetadata(0, 0, 0, None, []).num_cores
-    0
-    """
-
-    num_cores: int
-    num_hosts: int
-    num_of_cores_per_host: int
-    topology: Any
-    devices: Any
-
-
-TPUSystemMetadata.__module__ = "gradtape.tpu.experimental"
 
 
 class DeviceOrderMode(enum.IntEnum):
@@ -91,47 +68,6 @@ class HardwareFeature:
         raise errors.NotFoundError(NO_TPU)
 
 
-class Topology:
-    """Raises an error, as there are no TPUs.
-
-    >>> tf.tpu.experimental.Topology()  # doctest: +IGNORE_EXCEPTION_DETAIL
-    Traceback (most recent call last):
-    NotFoundError: ...
-    """
-
-    __module__ = "gradtape.tpu.experimental"
-
-    device_coordinates: Any
-    mesh_rank: int
-    mesh_shape: Any
-    missing_devices: Any
-    num_tasks: int
-    num_tpus_per_task: int
-
-    def __init__(self, serialized: Any = None, mesh_shape: Any = None, device_coordinates: Any = None) -> None:
-        raise errors.NotFoundError(NO_TPU)
-
-    def serialized(self) -> bytes:
-        """Raises an error."""
-        raise errors.NotFoundError(NO_TPU)
-
-    def task_ordinal_at_coordinates(self, device_coordinates: Any) -> int:
-        """Raises an error."""
-        raise errors.NotFoundError(NO_TPU)
-
-    def tpu_device_ordinal_at_coordinates(self, device_coordinates: Any) -> int:
-        """Raises an error."""
-        raise errors.NotFoundError(NO_TPU)
-
-    def cpu_device_name_at_coordinates(self, device_coordinates: Any, job: str | None = None) -> str:
-        """Raises an error."""
-        raise errors.NotFoundError(NO_TPU)
-
-    def tpu_device_name_at_coordinates(self, device_coordinates: Any, job: str | None = None) -> str:
-        """Raises an error."""
-        raise errors.NotFoundError(NO_TPU)
-
-
 class DeviceAssignment:
     """Raises an error, as there are no TPUs.
 
@@ -145,7 +81,7 @@ class DeviceAssignment:
     core_assignment: Any
     num_cores_per_replica: int
     num_replicas: int
-    topology: Topology
+    topology: Any
 
     def __init__(self, topology: Any, core_assignment: Any) -> None:
         raise errors.NotFoundError(NO_TPU)
@@ -183,20 +119,10 @@ class DeviceAssignment:
         raise errors.NotFoundError(NO_TPU)
 
 
-def initialize_tpu_system(cluster_resolver: Any = None) -> Topology:
+def initialize_tpu_system(cluster_resolver: Any = None) -> Any:
     """Raises TensorFlow's error for a program without a TPU; programs catch it and use another strategy.
 
     >>> tf.tpu.experimental.initialize_tpu_system()  # doctest: +IGNORE_EXCEPTION_DETAIL
-    Traceback (most recent call last):
-    ValueError: ...
-    """
-    raise ValueError(f"Please provide a TPU Name to connect to. {NO_TPU}")
-
-
-def shutdown_tpu_system(cluster_resolver: Any = None) -> None:
-    """Raises TensorFlow's error for a program without a TPU.
-
-    >>> tf.tpu.experimental.shutdown_tpu_system()  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
     ValueError: ...
     """

@@ -4,8 +4,5 @@ from gradtape_tensorflow.tpu.system import (
     DeviceAssignment as DeviceAssignment,
     DeviceOrderMode as DeviceOrderMode,
     HardwareFeature as HardwareFeature,
-    TPUSystemMetadata as TPUSystemMetadata,
-    Topology as Topology,
     initialize_tpu_system as initialize_tpu_system,
-    shutdown_tpu_system as shutdown_tpu_system,
 )

@@ -8,7 +8,7 @@ from typing import Any
 from ...core import log_ignored
 
 NAMESPACES = ("distribute.experimental",)
-__all__ = ["CollectiveCommunication", "CollectiveHints", "CommunicationImplementation", "CommunicationOptions"]
+__all__ = ["CollectiveCommunication", "CommunicationImplementation", "CommunicationOptions"]
 
 
 class CommunicationImplementation(enum.Enum):
@@ -54,19 +54,3 @@ class CommunicationOptions:
         log_ignored("distribute.experimental.CommunicationOptions", timeout_seconds=timeout_seconds)
         self.bytes_per_pack = bytes_per_pack
         self.timeout_seconds = timeout_seconds
-
-
-class CollectiveHints:
-    """The former name of `CommunicationOptions`.
-
-    >>> tf.distribute.experimental.CollectiveHints(bytes_per_pack=1024).bytes_per_pack
-    1024
-    """
-
-    __module__ = "gradtape.distribute.experimental"
-
-    def __new__(cls, bytes_per_pack: int = 0, timeout_seconds: float | None = None) -> Any:
-        return CommunicationOptions(bytes_per_pack, timeout_seconds)
-
-    def __init__(self, bytes_per_pack: int = 0, timeout_seconds: float | None = None) -> None:
-        pass

@@ -22,7 +22,7 @@ from . import membership as cluster
 from .shared_checkpoints import save as save_together
 
 NAMESPACES = ("distribute.experimental",)
-__all__ = ["PreemptionCheckpointHandler", "PreemptionWatcher", "TerminationConfig"]
+__all__ = ["PreemptionCheckpointHandler", "TerminationConfig"]
 
 _RUNS = "checkpointed_runs"  # the attribute of the checkpoint with the number of runs
 _RESTART_CODE = 42
@@ -190,23 +190,3 @@ class PreemptionCheckpointHandler:
             save_together(self._manager, *args, **kwargs)
         else:
             self._manager.save(*args, **kwargs)
-
-
-class PreemptionWatcher:
-    """Watches for the preemption of TPU workers; there are none, so that there never is a message, as on CPUs.
-
-    >>> tf.distribute.experimental.PreemptionWatcher().preemption_message
-    """
-
-    __module__ = "gradtape.distribute.experimental"
-
-    def __init__(self) -> None:
-        logger.warning("Preemption watcher does not support environment: it watches TPUs, and there are none")
-
-    @property
-    def preemption_message(self) -> None:
-        """None: no TPU was preempted."""
-        return None
-
-    def block_until_worker_exit(self) -> None:
-        """Waits for the workers to exit; returns at once."""
