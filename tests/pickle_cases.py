@@ -378,9 +378,6 @@ CASES = {
     "ones_initializer": initializer(lambda: tf.ones_initializer()),
     "profiler.experimental.Profile": lambda: tf.profiler.experimental.Profile(at("profile")),
     "profiler.experimental.Trace": lambda: tf.profiler.experimental.Trace("a"),
-    "quantization.experimental.TfRecordRepresentativeDatasetSaver": lambda: (
-        tf.quantization.experimental.TfRecordRepresentativeDatasetSaver({"a": at("b")})
-    ),
     "random.Generator": lambda: Case(tf.random.Generator.from_seed(3), generator),
     "random_normal_initializer": initializer(lambda: tf.random_normal_initializer(seed=3)),
     "random_uniform_initializer": initializer(lambda: tf.random_uniform_initializer(seed=3)),
