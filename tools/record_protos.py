@@ -21,7 +21,6 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto as File
 
 TABLES = Path(__file__).parent.parent / "src/gradtape/core/protos"
 TENSORFLOW = Path(tf.__file__).parent
-COMPILER = "tensorflow/compiler/mlir/"
 # A table for every start of a path, the first that fits.
 TABLE_OF = {
     "tensorflow/core/framework/": "framework",
@@ -31,12 +30,16 @@ TABLE_OF = {
     "xla/tsl/": "others",
     "tsl/": "others",
     "tensorflow/core/": "tools",
-    "tensorflow/dtensor/": "others",
-    f"{COMPILER}quantization/": "others",
     "tensorflow/python/framework/": "others",
     "tensorflow/python/training/": "others",
 }
-WITH_XLA = re.compile(r"tpu/(compilation_result|optimization_param|tpu_embedding)|serialization_test")
+# Messages of servers, TPUs, queues, TensorFlow's debugger, its former profiler and its memory, which nothing here uses.
+LEFT_OUT = re.compile(
+    r"tpu/|serialization_test|data_service|service_config|debug_service|debugger_event|tfprof_|profiler/(profile|protobuf/"
+    r"profile)\.proto|core_platform_payloads|remote_tensor_handle|transport_options|distributed_runtime_payloads|"
+    r"graph_transfer_info|op_performance_data|device_properties|queue_runner|bfc_memory_map|log_memory|memmapped|test_log|"
+    r"framework/(dataset_options|model|kernel_def|reader_base|optimized_function_graph)|uniform_quant"
+)
 SCALARS = {
     number: name.removeprefix("TYPE_").lower()
     for name, number in FieldDescriptorProto.Type.items()
@@ -58,10 +61,10 @@ def described() -> dict[str, File]:
     add(any_pb2.DESCRIPTOR)
     add(wrappers_pb2.DESCRIPTOR)
     places = ("tensorflow/" + path.relative_to(TENSORFLOW).as_posix() for path in TENSORFLOW.glob("**/*_pb2.py"))
-    for place in sorted(places, key=lambda place: (place.startswith(COMPILER), place)):
+    for place in sorted(places):
         if place.startswith(("tensorflow/compiler/xla/tsl/", "tensorflow/tsl/", *TABLE_OF)):
             add(importlib.import_module(place.removesuffix(".py").replace("/", ".")).DESCRIPTOR)
-    return {name: file for name, file in found.items() if _table(name) and not WITH_XLA.search(name)}
+    return {name: file for name, file in found.items() if _table(name) and not LEFT_OUT.search(name)}
 
 
 def _table(path: str) -> str | None:
