@@ -8,10 +8,11 @@ import pytest
 from test_command_line import gradtape, script, with_keras  # noqa: F401  a fixture among them
 
 import gradtape as tf
+from gradtape.api.nn.initializers import compute_fans
 from gradtape_tensorflow import python as private
 from gradtape_tensorflow.python.autograph.impl.api import tf_convert
-from gradtape_tensorflow.python.checkpoint import checkpoint, graph_view
-from gradtape_tensorflow.python.framework.func_graph import FuncGraph
+from gradtape_tensorflow.python.checkpoint import objects
+from gradtape_tensorflow.python.framework.graphs import FuncGraph
 from gradtape_tensorflow.python.framework.smart_cond import smart_cond
 from gradtape_tensorflow.python.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
 from gradtape_tensorflow.python.ops.parallel_for.control_flow_ops import pfor
@@ -178,22 +179,28 @@ def test_recorded_names_are_the_public_ones():
 @pytest.mark.parametrize("version", ["init_ops", "init_ops_v2"])
 def test_initializers(version):
     ops = private.PrivateModule(f"tensorflow.python.ops.{version}")
-    assert [ops._compute_fans(shape) for shape in ([], [3], [3, 4], (5, 2, 3, 4))] == [(1, 1), (3, 3), (3, 4), (30, 40)]
-    spread = {"VarianceScaling": 1 / 300, "GlorotUniform": 1 / 350, "GlorotNormal": 1 / 350, "he_normal": 2 / 300}
+    spread = {"VarianceScaling": 1 / 300, "GlorotUniform": 1 / 350, "GlorotNormal": 1 / 350}
     for name, variance in spread.items():
         initializer = getattr(ops, name)(seed=1)
         drawn = initializer([300, 400])
         np.testing.assert_allclose(tf.math.reduce_variance(drawn), variance, rtol=0.02)
         again = type(initializer).from_config(initializer.get_config())
         assert again([2, 2]).shape == (2, 2) and again.get_config() == initializer.get_config()
-    rows = ops.Orthogonal()([2, 5])
-    np.testing.assert_allclose(rows @ tf.transpose(rows), np.eye(2), atol=1e-5)
-    assert ops.Identity(2.0)([2, 2]).numpy().tolist() == [[2, 0], [0, 2]] and ops.Constant(3)([1]).numpy() == 3
-    for shape in ([2], [2, 2, 2]):
-        with pytest.raises(ValueError, match="at least two-dimensional"):
-            ops.Identity()(shape)
+    assert ops.Constant(3)([1]).numpy() == 3
     with pytest.raises(ValueError, match="positive float"):
         ops.VarianceScaling(scale=-1.0)
+
+
+def test_initializers_of_matrices():
+    assert [compute_fans(shape) for shape in ([], [3], [3, 4], (5, 2, 3, 4))] == [(1, 1), (3, 3), (3, 4), (30, 40)]
+    initializers = tf.compat.v1.initializers
+    np.testing.assert_allclose(tf.math.reduce_variance(initializers.he_normal(1)([300, 400])), 2 / 300, rtol=0.02)
+    rows = initializers.orthogonal()([2, 5])
+    np.testing.assert_allclose(rows @ tf.transpose(rows), np.eye(2), atol=1e-5)
+    assert initializers.identity(2.0)([2, 2]).numpy().tolist() == [[2, 0], [0, 2]]
+    for shape in ([2], [2, 2, 2]):
+        with pytest.raises(ValueError, match="at least two-dimensional"):
+            initializers.identity()(shape)
 
 
 def test_paths_and_structures():
@@ -395,8 +402,8 @@ def test_a_variable_of_every_worker():
 def test_objects_of_a_checkpoint():
     module = tf.Module()
     module.v = tf.Variable(1.0)
-    found, paths = graph_view.ObjectGraphView(module).breadth_first_traversal()
-    assert [id(x) for x in found] == [id(x) for x in checkpoint.list_objects(module)] == [id(module), id(module.v)]
+    found, paths = objects.ObjectGraphView(module).breadth_first_traversal()
+    assert [id(x) for x in found] == [id(x) for x in objects.list_objects(module)] == [id(module), id(module.v)]
     assert [reference.name for reference in paths[module.v]] == ["v"]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 import gradtape as tf
 from gradtape_tensorflow.python.autograph.impl.api import tf_convert
-from gradtape_tensorflow.python.framework.func_graph import FuncGraph
+from gradtape_tensorflow.python.framework.graphs import FuncGraph
 
 # Unknown sizes are no smaller than those of the examples that a scratch graph computes with.
 _BATCH = (4, 6, 9)

@@ -9,26 +9,15 @@ import gradtape
 from gradtape.api.nn.initializers import (
     Initializer,
     compute_fans,
-    constant_initializer,
     draw,
-    ones_initializer,
     partition_shape,
     random_normal_initializer,
-    random_uniform_initializer,
-    zeros_initializer,
 )
 
 _MODES = ("fan_in", "fan_out", "fan_avg")
 _DISTRIBUTIONS = ("uniform", "truncated_normal", "untruncated_normal")
 _TRUNCATED_STDDEV = 0.87962566103423978  # of the normal distribution, truncated at two standard deviations
 _PARTITION_SHAPE, _PARTITION_OFFSET = "partition_shape", "partition_offset"
-
-Zeros = zero = zeros = zeros_initializer
-Ones = one = ones = ones_initializer
-Constant = constant = constant_initializer
-RandomUniform = uniform = random_uniform = random_uniform_initializer
-RandomNormal = normal = random_normal = random_normal_initializer
-_compute_fans = compute_fans
 
 
 def _assert_float_dtype(dtype: Any) -> Any:
@@ -37,13 +26,6 @@ def _assert_float_dtype(dtype: Any) -> Any:
     if not dtype.is_floating:
         raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {dtype}.")
     return dtype
-
-
-def _whole_shape(kwargs: dict[str, Any], kind: str) -> None:
-    """Raises if the keyword arguments ask for a partition, which this `kind` of initializer cannot create."""
-    partition_shape(None, kwargs)
-    if kwargs:
-        raise ValueError(f"{kind} initializer doesn't support partition-related arguments")
 
 
 class TruncatedNormal(random_normal_initializer):
@@ -112,77 +94,5 @@ class GlorotNormal(VarianceScaling):
         return {"seed": self.seed}
 
 
-class Orthogonal(Initializer):
-    """Creates a matrix with orthogonal rows or columns."""
-
-    def __init__(self, gain: float = 1.0, seed: int | None = None) -> None:
-        self.gain, self.seed = gain, seed
-
-    def __call__(self, shape: Any, dtype: Any = gradtape.float32, **kwargs: Any) -> gradtape.Tensor:
-        """Returns a random matrix, in this shape."""
-        _whole_shape(kwargs, type(self).__name__)
-        dtype, sizes = _assert_float_dtype(dtype), [int(size) for size in shape]
-        if len(sizes) < 2:
-            raise ValueError(
-                "The tensor to initialize, specified by argument `shape` must be at least two-dimensional. Received "
-                f"shape={shape}"
-            )
-        rows, columns = math.prod(sizes[:-1]), sizes[-1]
-        drawn = draw("normal", self.seed, [max(rows, columns), min(rows, columns)], 0.0, 1.0, dtype)
-        q, r = gradtape.linalg.qr(drawn)
-        q *= gradtape.sign(gradtape.linalg.diag_part(r))
-        return self.gain * gradtape.reshape(q if rows >= columns else gradtape.linalg.matrix_transpose(q), sizes)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the arguments of this initializer."""
-        return {"gain": self.gain, "seed": self.seed}
-
-
-class Identity(Initializer):
-    """Creates the identity matrix, times `gain`."""
-
-    def __init__(self, gain: float = 1.0) -> None:
-        self.gain = gain
-
-    def __call__(self, shape: Any, dtype: Any = gradtape.float32, **kwargs: Any) -> gradtape.Tensor:
-        """Returns the matrix of this shape."""
-        _whole_shape(kwargs, type(self).__name__)
-        dtype = _assert_float_dtype(dtype)
-        if len(shape) != 2:
-            raise ValueError(
-                "The tensor to initialize, specified by argument `shape` must be at least two-dimensional. Received "
-                f"shape={shape}"
-            )
-        return self.gain * gradtape.eye(shape[0], shape[1], dtype=dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the arguments of this initializer."""
-        return {"gain": self.gain}
-
-
-truncated_normal = truncated_normal_initializer = TruncatedNormal
-variance_scaling_initializer = VarianceScaling
-glorot_uniform = glorot_uniform_initializer = GlorotUniform
-glorot_normal = glorot_normal_initializer = GlorotNormal
-orthogonal = orthogonal_initializer = Orthogonal
-identity = identity_initializer = Identity
-
-
-def lecun_normal(seed: int | None = None) -> VarianceScaling:
-    """Returns an initializer with truncated normal numbers of variance 1 / inputs."""
-    return VarianceScaling(1.0, "fan_in", "truncated_normal", seed)
-
-
-def lecun_uniform(seed: int | None = None) -> VarianceScaling:
-    """Returns an initializer with uniform numbers of variance 1 / inputs."""
-    return VarianceScaling(1.0, "fan_in", "uniform", seed)
-
-
-def he_normal(seed: int | None = None) -> VarianceScaling:
-    """Returns an initializer with truncated normal numbers of variance 2 / inputs."""
-    return VarianceScaling(2.0, "fan_in", "truncated_normal", seed)
-
-
-def he_uniform(seed: int | None = None) -> VarianceScaling:
-    """Returns an initializer with uniform numbers of variance 2 / inputs."""
-    return VarianceScaling(2.0, "fan_in", "uniform", seed)
+glorot_uniform = GlorotUniform
+glorot_normal = GlorotNormal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .confusion_matrix import remove_squeezable_dimensions
+from .arrays import remove_squeezable_dimensions
 
 _NAMES = """
 accuracy auc average_precision_at_k false_negatives false_negatives_at_thresholds false_positives

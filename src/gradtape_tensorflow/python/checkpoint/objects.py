@@ -1,12 +1,40 @@
-"""`tensorflow.python.checkpoint.graph_view`: the graph of the objects that a checkpoint saves."""
+"""Stand-ins for `tensorflow.python.checkpoint`: the objects of a checkpoint."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import gradtape
 from gradtape.checkpoint import object_graph
 
 from ..util.object_identity import ObjectIdentityDictionary
+
+
+def register_session_provider(session_provider: Any) -> None:
+    """Does nothing: there are no sessions."""
+
+
+def streaming_restore(status: Any, session: Any = None) -> None:
+    """Checks that everything was restored: there is no restoration that waits for a session."""
+    status.assert_existing_objects_matched()
+
+
+def list_objects(root_trackable: Any) -> list[Any]:
+    """Returns the objects that a checkpoint of this one saves, in the order of their distance from it."""
+    found, _ = ObjectGraphView(root_trackable).breadth_first_traversal()
+    return found
+
+
+def update_checkpoint_state_internal(
+    save_dir: Any, model_checkpoint_path: Any, all_model_checkpoint_paths: Any = None,
+    latest_filename: str | None = None, save_relative_paths: bool = False, all_model_checkpoint_timestamps: Any = None,
+    last_preserved_timestamp: float | None = None,
+) -> None:  # fmt: skip
+    """Writes the `checkpoint` file of a folder; the paths in it are relative where they can be."""
+    gradtape.compat.v1.train.update_checkpoint_state(
+        save_dir, model_checkpoint_path, all_model_checkpoint_paths, latest_filename, all_model_checkpoint_timestamps,
+        last_preserved_timestamp,
+    )  # fmt: skip
 
 
 class ObjectGraphView:
