@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from . import nest
 from .nest import Composite
@@ -100,13 +100,6 @@ class CompositeTensorGradient:
     def replace_gradient_components(self, value: object, component_grads: object) -> Any:
         """Returns a composite like `value` whose tensors are replaced by gradients, in the same nest."""
         raise NotImplementedError(f"{type(self).__name__}.replace_gradient_components()")
-
-
-@runtime_checkable
-class CompositeTensorGradientProtocol(Protocol):
-    """A composite that a tape accepts as a source or a target."""
-
-    __composite_gradient__: CompositeTensorGradient
 
 
 class WithValuesCompositeTensorGradient(CompositeTensorGradient):

@@ -129,17 +129,6 @@ matmul = bilinear(
 matmul.title = "MatMul"  # as error messages spell it
 
 
-def equation_of_matmul(
-    a: tuple[int, ...], b: tuple[int, ...], transpose_a: bool = False, transpose_b: bool = False
-) -> str | None:
-    """The contraction that computes the matrix product of arrays of these shapes; None if an axis is broadcast."""
-    if min(len(a), len(b)) < 2 or any(m != n for m, n in zip(a[-3::-1], b[-3::-1], strict=False)):
-        return None
-    letters = "abcdefghijklmnopqrstuvw"[: max(len(a), len(b)) - 2]
-    first, second = letters[len(letters) - len(a) + 2 :], letters[len(letters) - len(b) + 2 :]
-    return f"{first}{'zx' if transpose_a else 'xz'},{second}{'yz' if transpose_b else 'zy'}->{letters}xy"
-
-
 def split_equation(equation: str) -> tuple[str, str, str]:
     """The letters of the first argument, the second, and the output."""
     inputs, _, output = equation.partition("->")
