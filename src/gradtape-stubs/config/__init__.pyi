@@ -23,5 +23,4 @@ from gradtape.api.config.settings import (
 )
 from gradtape.distribute.cluster.servers import (
     experimental_connect_to_cluster as experimental_connect_to_cluster,
-    experimental_connect_to_host as experimental_connect_to_host,
 )

@@ -1,5 +1,4 @@
 # Written by tools/write_stubs.py.
-from gradtape.quantization import experimental as experimental
 from gradtape.api.quantization import (
     fake_quant_with_min_max_args as fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient,

@@ -9,9 +9,6 @@ from gradtape.api.sysconfig import (
     is_built_with_xla as is_built_with_xla,
     is_cpu_target_available as is_cpu_target_available,
 )
-from gradtape.distribute.cluster.servers import (
-    create_local_cluster as create_local_cluster,
-)
 from gradtape_tensorflow.graph_defs.comparison import (
     assert_equal_graph_def as assert_equal_graph_def,
 )
@@ -28,7 +25,4 @@ from gradtape_tensorflow.test.cases import (
 )
 from gradtape_tensorflow.test.compared_gradients import (
     compute_gradient as compute_gradient,
-)
-from gradtape_tensorflow.test.sessions import (
-    benchmark_config as benchmark_config,
 )

@@ -25,9 +25,6 @@ from gradtape.api.config.settings import (
     set_visible_devices as set_visible_devices,
     tensor_float_32_execution_enabled as tensor_float_32_execution_enabled,
 )
-from gradtape.distribute.cluster.servers import (
-    ClusterDeviceFilters as ClusterDeviceFilters,
-)
 VirtualDeviceConfiguration = _VirtualDeviceConfiguration
 get_virtual_device_configuration = _get_virtual_device_configuration
 set_virtual_device_configuration = _set_virtual_device_configuration

@@ -1,14 +1,8 @@
 # Written by tools/write_stubs.py.
-from gradtape.distribute.cluster.cloud_resolvers import (
-    GCEClusterResolver as GCEClusterResolver,
-    KubernetesClusterResolver as KubernetesClusterResolver,
-    KubernetesExecutableLocation as KubernetesExecutableLocation,
-)
 from gradtape.distribute.cluster.resolvers import (
     ClusterResolver as ClusterResolver,
     SimpleClusterResolver as SimpleClusterResolver,
     SlurmClusterResolver as SlurmClusterResolver,
     TFConfigClusterResolver as TFConfigClusterResolver,
     TPUClusterResolver as TPUClusterResolver,
-    UnionResolver as UnionResolver,
 )

@@ -1,14 +1,12 @@
 # Written by tools/write_stubs.py.
 from gradtape.distribute.experimental import coordinator as coordinator
 from gradtape.distribute.cluster.communication import (
-    CollectiveHints as CollectiveHints,
     CommunicationImplementation as CommunicationImplementation,
     CommunicationImplementation as _CollectiveCommunication,
     CommunicationOptions as CommunicationOptions,
 )
 from gradtape.distribute.cluster.preemption import (
     PreemptionCheckpointHandler as PreemptionCheckpointHandler,
-    PreemptionWatcher as PreemptionWatcher,
     TerminationConfig as TerminationConfig,
 )
 from gradtape.distribute.deprecated import (

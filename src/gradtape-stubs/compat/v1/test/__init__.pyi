@@ -8,9 +8,6 @@ from gradtape.api.sysconfig import (
     is_built_with_xla as is_built_with_xla,
     is_cpu_target_available as is_cpu_target_available,
 )
-from gradtape.distribute.cluster.servers import (
-    create_local_cluster as create_local_cluster,
-)
 from gradtape_tensorflow.test.benchmarks import (
     Benchmark as Benchmark,
 )
@@ -21,9 +18,6 @@ from gradtape_tensorflow.test.cases import (
     is_built_with_gpu_support as is_built_with_gpu_support,
     is_gpu_available as is_gpu_available,
     main as main,
-)
-from gradtape_tensorflow.test.sessions import (
-    benchmark_config as benchmark_config,
 )
 from gradtape_tensorflow.v1.test import (
     get_temp_dir as get_temp_dir,

@@ -1,4 +1,0 @@
-# Written by tools/write_stubs.py.
-from gradtape_tensorflow.lite.analysis import (
-    compatible as compatible,
-)
