@@ -61,7 +61,7 @@ def test_classes_name_a_public_namespace():
     own = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in CLASSES.values()}
     paths = {path.partition(".")[2]: kind for path, kind in own.items() if path.startswith("gradtape.")}
     internal = {kind.__name__ for path, kind in paths.items() if path not in NAMES or resolve(path) is not kind}
-    assert internal == {"ExecutableLocation", "Function"}  # which have other public names
+    assert internal == {"Function"}  # which has other public names
 
 
 @pytest.mark.parametrize("name", names)

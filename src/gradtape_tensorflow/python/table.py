@@ -100,7 +100,7 @@ platform.tf_logging | tf.compat.v1.logging
 platform.test TestCase=test.TestCase | tf.test
 platform.gfile | tf.compat.v1.gfile
 lib.io.file_io | tf.io.gfile
-lib.io.tf_record tf_record_iterator=gradtape.data.files.records:records
+lib.io.tf_record tf_record_iterator=gradtape.state.record_files:records
 ops.array_ops reverse_v2=reverse diag=linalg.tensor_diag diag_part=linalg.tensor_diag_part
     matrix_band_part=linalg.band_part invert_permutation=math.invert_permutation reverse_v2=reverse
     diag=linalg.tensor_diag diag_part=linalg.tensor_diag_part tensor_scatter_update=tensor_scatter_nd_update
