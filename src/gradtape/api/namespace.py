@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -178,8 +178,8 @@ class Namespace(ModuleByName):
             value = served[path]()
             setattr(self, name, value)
             return value
-        if name.startswith("__"):
-            raise AttributeError(name)
+        if name.startswith("__") or self._is_file(name):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         is_space = path in spaces() or path.removeprefix(V1) in spaces()
         value = Namespace(path) if is_space and path not in NAMES else resolve(path)
         setattr(self, name, value)
@@ -191,6 +191,10 @@ class Namespace(ModuleByName):
         names = {path.removeprefix(prefix) for path in (*paths, *_served()) if path.startswith(prefix)}
         names |= {name for name, value in vars(self).items() if not self._is_internal(name, value)}
         return sorted(name for name in names if "." not in name and not name.startswith("_"))
+
+    def _is_file(self, name: str) -> bool:
+        """Whether this is a package with such a module, which Python asks for before it imports the module."""
+        return self._space in PACKAGES and PathFinder.find_spec(f"{self.__name__}.{name}", self.__path__) is not None
 
     def _is_internal(self, name: str, value: object) -> bool:
         """Whether an attribute is a module of the package that implements this namespace."""
