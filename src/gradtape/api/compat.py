@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dimension import Dimension
-from ..core.shapes import TensorShape
+from ..core.shapes import Dimension, TensorShape
 
 __all__ = [
     "as_bytes",

@@ -75,6 +75,7 @@ MOVED = {
     "gradtape.checkpoints.object_graph": "gradtape.checkpoint.object_graph",
     "gradtape.checkpoints.python_state": "gradtape.checkpoint.python_state",
     "gradtape.checkpoints.sharding": "gradtape.checkpoint.sharding",
+    "gradtape.core.dimension": "gradtape.core.shapes",
     "gradtape.core.protos.generated": "gradtape_tensorflow.protos.generated",
     "gradtape.datasets": "gradtape.data",
     "gradtape.datasets.batching": "gradtape.data.batching",

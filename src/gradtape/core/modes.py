@@ -8,16 +8,18 @@ Modes apply to all threads; a mode for some threads must check which thread it r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from .locks import fork_safe_rlock
 
 if TYPE_CHECKING:
-    from ..engine.run.protocols import FunctionLike, OpLike, Outputs, VariableLike
-    from ..engine.tape.log import Log
-    from ..engine.tape.queries import QueryResult
-    from ..engine.tape.tape import Tape
+    from .protocols import FunctionLike, OpLike, Outputs, VariableLike
     from .tensor import Tensor
+
+# Classes of `engine/tape`, which this layer does not know; the modes that override a method name them.
+Log: TypeAlias = Any
+QueryResult: TypeAlias = Any
+Tape: TypeAlias = Any
 
 active = 0
 entered: tuple[Mode, ...] = ()  # the active modes in order of entry

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..api.lookup.static_tables import StaticHashTable
 from ..core.dtypes import DType
+from ..core.protocols import Line
 from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor, wrap
-from ..engine.run.source_lines import Line
 from ..graph.executors.numpy.executor import compile_graph
 from ..graph.ir.effects import Effect, imagining, output
 from ..graph.ir.graph import Graph, all_nodes

@@ -11,13 +11,13 @@ import numpy as np
 from ..core import dtypes, errors
 from ..core.composites import EagerComposite
 from ..core.dtypes import DType
+from ..core.protocols import Attrs
 from ..core.shapes import TensorShape
 from ..core.tensor import Tensor, is_tensor_like
 from ..core.tracebacks import bounded
 from ..engine.registry.op import Op
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
-from ..engine.run.protocols import Attrs
 
 # The unary functions that TensorFlow applies to the values of a sparse tensor.
 _MAPPED = {

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..backends.arrays import ArrayModule, combine_at
 from ..core import dtypes
+from ..core.protocols import Recorder
 from ..core.tensor import Tensor
 from ..engine.registry.devices import REAL, DeviceTensor, exhausted, on_device, send_to_device
 from ..engine.run.dispatch import thread
-from ..engine.run.protocols import Recorder
 from .rows import Combine
 from .storage import HostArray, Storage, XlaArray, is_only_read, storages, updating
 

@@ -19,9 +19,9 @@ from ..backends.tuning import UPDATED_IN_PLACE
 from ..core import devices
 from ..core.dtypes import DType
 from ..core.locks import fork_safe_rlock
+from ..core.protocols import Recorder
 from ..core.tensor import Tensor, wrap
 from ..engine.run.dispatch import thread
-from ..engine.run.protocols import Recorder
 from .rows import Combine, writable, write
 
 if TYPE_CHECKING:

@@ -154,7 +154,7 @@ class Updates:
             r.tracer_of(self, None)
             r.assigned(self, new)
         if trace is not None:
-            trace.write(self, new)  # type: ignore[arg-type]  # only variables have updates
+            trace.write(self, new)
         else:
             with updating:
                 storage.put(new)

@@ -11,8 +11,7 @@ from gradtape.api.namespace import resolve
 from gradtape.api.runtime.graphs import default
 from gradtape.api.runtime.operations import INSTEAD
 from gradtape.core import dtypes, log_ignored
-from gradtape.core.dimension import Dimension
-from gradtape.core.shapes import TensorShape
+from gradtape.core.shapes import Dimension, TensorShape
 from gradtape.core.slices import IndexedSlices
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import DTypeLike, ShapeLike, ValueLike

@@ -8,9 +8,10 @@ from keras.src import tree
 from gradtape.core import modes, scopes
 from gradtape.core.locks import BuildLock
 from gradtape.core.owners import Owner
+from gradtape.core.protocols import Line
 from gradtape.core.tracebacks import at_boundary
 from gradtape.engine.run import randomness
-from gradtape.engine.run.source_lines import Line, caller
+from gradtape.engine.run.source_lines import caller
 
 _UNOWNED = ("_constructed_at", "_maybe_build")
 _building = BuildLock()  # one thread at a time builds layers: a model builds others

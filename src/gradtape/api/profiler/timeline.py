@@ -13,9 +13,9 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from ...core import modes
+from ...core.protocols import FunctionLike, OpLike, Outputs
 from ...core.protos.records import encoded
 from ...core.tensor import Tensor
-from ...engine.run.protocols import FunctionLike, OpLike, Outputs
 
 _PICOSECONDS = 1000  # in a nanosecond
 

@@ -10,8 +10,8 @@ from ...core import errors
 from ...core.dtypes import DType
 from ...core.extension_points import graph_defs
 from ...core.pickling import Unpicklable
+from ...core.protocols import Attrs
 from ...core.shapes import TensorShape
-from ...engine.run.protocols import Attrs
 from ...graph.function.concrete_function import ConcreteFunction
 from ...graph.ir.graph import Graph, Value, unique
 from ...state.specs import TensorSpec

@@ -9,12 +9,12 @@ import numpy as np
 
 from ...core import dtypes, logger, modes
 from ...core.locks import fork_safe_lock
+from ...core.protocols import FunctionLike
 from ...core.protos.records import encoded
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
-from ...engine.run.protocols import FunctionLike
 from ..runtime.operations import FunctionGraph
 from .events import plugin_metadata, tensor_event
 from .scalars import current, written_as

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...core.protocols import Differentiables, Tensors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, batched_identity, leave
@@ -24,7 +25,6 @@ from ..registry.cotangents import materialize
 from ..registry.op import Op, SingleInputRule
 from ..run import dispatch
 from ..run.namespace import ops
-from ..run.protocols import Differentiables, Tensors
 from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable, zeros

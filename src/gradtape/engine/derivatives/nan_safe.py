@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from ...core.protocols import Attrs, Differentiables, OpLike, Tensors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import TransparentProxy
 from ..registry.devices import REAL
 from ..run import dispatch
 from ..run.namespace import ops
-from ..run.protocols import Attrs, Differentiables, OpLike, Tensors
 from ..tape.results import OptionalGradient
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable, ones

@@ -22,6 +22,7 @@ import numpy as np
 
 from ...core import logger
 from ...core.dtypes import DType, float32
+from ...core.protocols import Attrs, Differentiables, OpLike, Tensors
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, Proxy, ValuelessProxy, leave
@@ -31,7 +32,6 @@ from ..registry.families import conjugate
 from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
-from ..run.protocols import Attrs, Differentiables, OpLike, Tensors
 from ..run.verification import verify
 from ..tape.tape import Tape
 from ..tape.validation import Differentiable

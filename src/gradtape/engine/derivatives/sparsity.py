@@ -24,13 +24,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.protocols import Attrs, Differentiables, OpLike, Tensors
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, ValuelessProxy
 from ..registry.cotangents import materialize
 from ..registry.op import Op
 from ..run import dispatch
 from ..run.namespace import ops
-from ..run.protocols import Attrs, Differentiables, OpLike, Tensors
 from ..tape.results import OptionalGradient
 from .coloring import Matrix, coloring, count
 

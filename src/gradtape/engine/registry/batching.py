@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ...core import errors, logger, nest
+from ...core.protocols import Differentiable, OpLike, OpNamespace
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.namespace import ops
-from ..run.protocols import Differentiable, OpLike, OpNamespace
 
 _looped: set[str] = set()
 

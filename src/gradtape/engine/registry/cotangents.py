@@ -19,10 +19,10 @@ from ...backends.numpy.floating_point import REPORTS, run_silently
 from ...backends.numpy.sums import sum_rows
 from ...backends.tuning import FEW_IN_ROWS, MOST_PENDING_ROWS
 from ...core.dtypes import DType
+from ...core.protocols import Operand, OpNamespace
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..run.namespace import ops, raw
-from ..run.protocols import Operand, OpNamespace
 
 Key = tuple[Any, ...]
 

@@ -23,13 +23,13 @@ from ...core import devices, dtypes, errors, logger, modes
 from ...core.device_kinds import Device
 from ...core.dtypes import DType
 from ...core.extension_points import place_tensor
+from ...core.protocols import Operand, OpLike
 from ...core.scopes import carried, holding
 from ...core.tensor import Tensor, wrap
 from ..run import dispatch
 from ..run.convert import readable
 from ..run.dispatch import tensor_like, thread
 from ..run.namespace import Namespace
-from ..run.protocols import Operand, OpLike
 from .formula import neutral, trace_formula
 from .op import Op, Unregistered, bind, op_named, with_torch
 

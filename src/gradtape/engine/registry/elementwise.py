@@ -23,11 +23,11 @@ from ...backends.torch.library import IS_ENABLED
 from ...backends.tuning import LARGE, TORCH_FORMULAS
 from ...core import dtypes
 from ...core.dtypes import DType
+from ...core.protocols import Attrs, Operand, OpNamespace, Tensors
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.dispatch import run
 from ..run.namespace import raw
-from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
 from .batching import align_ranks
 from .cotangents import pending_sum
 from .devices import device_first, elementwise_device_first

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ..run.protocols import Attrs, Tensors
+from ...core.protocols import Attrs, Tensors
 
 
 class KeptRows(NamedTuple):

@@ -21,11 +21,11 @@ import numpy as np
 
 from ...backends.arrays import kind_of
 from ...core import dtypes
+from ...core.protocols import Attrs, Operand, OpNamespace, Tensors
 from ...core.tensor import Tensor
 from ..run import dispatch
 from ..run.dispatch import run
 from ..run.namespace import ops
-from ..run.protocols import Attrs, Operand, OpNamespace, Tensors
 from .batching import broadcast_batch
 from .devices import device_first
 from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast

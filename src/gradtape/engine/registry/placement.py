@@ -14,8 +14,8 @@ from ...core import devices, logger, modes, nest
 from ...core.device_kinds import Device
 from ...core.devices import here
 from ...core.locks import fork_safe_rlock
+from ...core.protocols import FunctionLike, OpLike, Outputs
 from ...core.tensor import Tensor
-from ..run.protocols import FunctionLike, OpLike, Outputs
 
 _lock = fork_safe_rlock()
 _threads: set[int | None] = set()  # threads in a scope that needs the mode

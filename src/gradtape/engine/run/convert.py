@@ -15,13 +15,12 @@ import numpy as np
 from ...backends.numpy.floating_point import REPORTS, run_silently
 from ...backends.numpy.memory import copy
 from ...core import dtypes, errors
-from ...core.dimension import Dimension
 from ...core.dtypes import DType
-from ...core.shapes import TensorShape
+from ...core.protocols import VariableLike
+from ...core.shapes import Dimension, TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, constant, is_tensor_like
 from .namespace import ops
-from .protocols import VariableLike
 
 # The kinds (of NumPy) of Python numbers that each kind of dtype accepts.
 _TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}

@@ -22,13 +22,13 @@ from ...backends.torch.host_kernels import KERNELS
 from ...core import dtypes, errors, modes
 from ...core.dtypes import DType
 from ...core.extension_points import foreign_operands, operator_fallback, public_names, report_escape
+from ...core.protocols import OpLike, Outputs, Tracers, VariableLike
+from ...core.protocols import Recorder as Recorder
 from ...core.scopes import carried
 from ...core.tensor import Tensor, is_tensor_like, number, placed, wrap
 from ...core.tracebacks import hide_frames
 from .convert import how_to_agree, read_both, readable, wrong_input
 from .namespace import ops
-from .protocols import OpLike, Outputs, Tracers, VariableLike
-from .protocols import Recorder as Recorder
 from .runners import Form, compile_runner
 from .trace_protocol import TraceProtocol
 

@@ -7,7 +7,8 @@ import sys
 from types import CodeType, FrameType
 from typing import Any
 
-Line = tuple[str, int, str]  # file, line number, function
+from ...core.protocols import Line
+
 LineReference = tuple[CodeType, int]  # a code object and an instruction offset, which `line_at` resolves
 
 RULES = "<gradtape rule>"  # the file of generated rules

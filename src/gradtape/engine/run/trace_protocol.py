@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from ...core.protocols import Attrs, Line, Tensors
 from ...core.tensor import Tensor
-from ..run.protocols import Attrs, Tensors
-from .source_lines import Line
 
 if TYPE_CHECKING:
-    from ...state.variable import Variable
     from ..registry.op import Op, Unregistered
     from .randomness import Draw, Stream
+
+
+Variable: TypeAlias = Any  # that of `state`, which this layer does not know
 
 
 class TraceStreams(Protocol):

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.protocols import OpLike, Outputs, VariableLike
 from ...core.tensor import Tensor
 from ..run.dispatch import entry
-from ..run.protocols import OpLike, Outputs, VariableLike
 from .log import Log
 
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from ...core import errors
 from ...core.budgets import parse_budget, readable_bytes
 from ...core.dtypes import DType
+from ...core.protocols import OpLike, Outputs, VariableLike
 from ...core.tensor import Tensor
 from ..memory.rematerialization import AliasProducer, CallProducer, Producer
 from ..memory.residuals import BorrowedTensors, SavedList, SavedRef, warn_once
@@ -27,7 +28,6 @@ from ..memory.store import ROOM_SHARE, Store
 from ..registry.devices import REAL
 from ..registry.op import Op
 from ..run.dispatch import entry
-from ..run.protocols import OpLike, Outputs, VariableLike
 from .log import Bookmark, Key, Log
 
 Repeat = Callable[..., Sequence[Any]]  # reruns a call on the arrays of its inputs

@@ -13,6 +13,7 @@ from typing import Any
 from ...core import nest
 from ...core.composites import composites_of_gradients, tensors_for_gradients
 from ...core.extension_points import add_custom_call
+from ...core.protocols import Outputs, Recorder, Tracers, VariableLike
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ..registry.batching import BatchedTensor, NeedsValue, Proxy, enter, leave
@@ -21,7 +22,6 @@ from ..registry.op import Unregistered
 from ..run import dispatch
 from ..run.convert import to_tensor
 from ..run.namespace import Namespace, ops
-from ..run.protocols import Outputs, Recorder, Tracers, VariableLike
 from ..run.randomness import recording_seeds, replaying_seeds
 from ..run.signatures import signature_of
 from .results import OptionalGradient

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ...core import dtypes
+from ...core.protocols import Attrs, OpLike, Outputs, Recorder, Tensors, Tracers, VariableLike
 from ...core.tensor import Tensor
 from ..registry.cotangents import materialize
 from ..run import dispatch
 from ..run.namespace import Namespace, ops
-from ..run.protocols import Attrs, OpLike, Outputs, Recorder, Tensors, Tracers, VariableLike
 from .backprop import SparseCotangents, sweep
 from .log import Key, Log, living
 from .validation import Differentiable, ones, zeros_like

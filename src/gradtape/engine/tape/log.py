@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 from weakref import ref
 
 from ...core.locks import fork_safe_rlock
+from ...core.protocols import OpLike, Outputs, Recorder, Tracers, VariableLike
 from ...core.tensor import Tensor
 from ..registry.devices import DeviceTensor
 from ..registry.op import Op, SingleInputRule
 from ..run.dispatch import entry, next_level
-from ..run.protocols import OpLike, Outputs, Recorder, Tracers, VariableLike
 
 # Tapes of several threads may watch one tensor, and each extends the tracer that it has read.
 _watching = fork_safe_rlock()

@@ -17,11 +17,11 @@ from numpy import ndarray
 from ...backends.arrays import ArrayModule
 from ...core import devices, modes
 from ...core.budgets import in_force
+from ...core.protocols import VariableLike
 from ...core.tensor import Tensor
 from ..registry.devices import REAL, DeviceOps, exhausted, ops_of, send_cotangent
 from ..run import dispatch
 from ..run.namespace import Namespace, ops, raw
-from ..run.protocols import VariableLike
 from ..run.source_lines import LineReference, here
 from .backprop import SparseCotangents, between, sweep
 from .collector import recording_starts, recording_stops, records_gone

@@ -12,6 +12,7 @@ import numpy as np
 from ...backends.tuning import SHARED_ONES
 from ...core import errors, nest
 from ...core.dtypes import STRING, DType
+from ...core.protocols import Differentiable as Differentiable
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, is_tensor_like, number
 from ..registry.batching import Proxy
@@ -20,7 +21,6 @@ from ..registry.devices import DeviceTensor, send_to_device
 from ..run import dispatch
 from ..run.convert import readable, to_tensor
 from ..run.namespace import ops
-from ..run.protocols import Differentiable as Differentiable
 
 
 def is_watchable(x: object) -> bool:

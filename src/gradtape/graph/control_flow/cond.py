@@ -16,12 +16,12 @@ import numpy as np
 from ...core import errors, nest
 from ...core.dtypes import zero_array
 from ...core.locks import cached_property
+from ...core.protocols import OpNamespace, Outputs, Tensors
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import materialize
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.run.protocols import OpNamespace, Outputs, Tensors
 from ...engine.run.randomness import function_streams
 from ...engine.tape.validation import zeros_like
 from ...state.tensor_array import TensorArray

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ...core.extension_points import add_custom_call
+from ...core.protocols import OpNamespace, Outputs
 from ...core.tensor import Tensor
 from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.protocols import OpNamespace, Outputs
 from ..ir.graph import Attrs, Graph, Parents, Saved, replay
 from ..trace.derivative import Cotangents
 from ..trace.lazy_tensors import ones_like

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
+from ...core.protocols import OpNamespace, Outputs
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.batching import broadcast_batch, exchanged
 from ...engine.registry.cotangents import materialize
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.run.protocols import OpNamespace, Outputs
 from ...engine.tape.validation import zeros, zeros_like
 from ..executors.numpy.executor import compiled
 from ..ir.effects import is_imagined, record_decision, recording

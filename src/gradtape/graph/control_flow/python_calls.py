@@ -19,12 +19,12 @@ import numpy as np
 from ...backends.numpy.floating_point import reports_of_caller
 from ...core.dtypes import DType
 from ...core.errors import InvalidArgumentError
+from ...core.protocols import OpNamespace, Outputs, VariableLike
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.cotangents import materialize
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.run.protocols import OpNamespace, Outputs, VariableLike
 from ...engine.tape.tape import Tape
 from ...engine.tape.validation import zeros_like
 from ...state.specs import as_spec

@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core import errors, modes, nest
+from ...core.protocols import Tensors
 from ...core.scopes import carried, holding
 from ...core.tensor import Tensor
 from ...engine.run.dispatch import thread, traced_by
-from ...engine.run.protocols import Tensors
 from ...state.variable import Variable
 from ..ir.effects import EffectRecording, is_performed, performed_as
 from ..trace.trace import Trace, active_trace

@@ -15,11 +15,11 @@ from ...backends.numpy.floating_point import REPORTS, run_program_silently, run_
 from ...core import modes, nest
 from ...core.dtypes import DType
 from ...core.locks import BuildLock, SharedAttempt, cached_property
+from ...core.protocols import OpNamespace
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor, on_device, send_to_device
 from ...engine.registry.op import Unregistered
 from ...engine.run import dispatch
-from ...engine.run.protocols import OpNamespace
 from ...engine.run.randomness import Stream
 from ...engine.tape.log import Log
 from ...state.specs import TypeSpec

@@ -13,10 +13,10 @@ from typing import Any
 from ...core import logger, modes
 from ...core.errors import InvalidArgumentError, InvalidArgumentInTraceError
 from ...core.locks import BuildLock
+from ...core.protocols import Tensors
 from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
-from ...engine.run.protocols import Tensors
 from ...engine.run.randomness import Stream, drawing_for_function
 from ...engine.tape.collector import recording_starts, recording_stops
 from ...engine.tape.log import Log

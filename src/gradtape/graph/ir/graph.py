@@ -18,14 +18,14 @@ import numpy as np
 from ...core import dtypes
 from ...core.dtypes import DType
 from ...core.locks import cached_property
+from ...core.protocols import Attrs as Attrs
+from ...core.protocols import Line
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL
 from ...engine.registry.op import Op, Unregistered
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.run.protocols import Attrs as Attrs
 from ...engine.run.randomness import Draw, Stream
-from ...engine.run.source_lines import Line
 from ...engine.run.trace_protocol import TraceStreams
 
 GraphOp = Op | Unregistered  # the op of a node

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.protocols import OpNamespace
 from ...core.tensor import Tensor
 from ...engine.registry.op import Unregistered
-from ...engine.run.protocols import OpNamespace
 
 
 class _Assigned(Unregistered):

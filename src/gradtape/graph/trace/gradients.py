@@ -11,12 +11,12 @@ from typing import Any
 
 from ...core import modes, nest
 from ...core.locks import cached_property
+from ...core.protocols import Tensors
 from ...core.tensor import Tensor
 from ...engine.derivatives.jacobians import jacobians
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
-from ...engine.run.protocols import Tensors
 from ...engine.tape.log import Log
 from ...engine.tape.queries import QueryResult
 from ...engine.tape.results import OptionalGradient

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ...core.protocols import Line, OpLike
 from ...core.tensor import Tensor
-from ...engine.run.protocols import OpLike
-from ...engine.run.source_lines import Line, caller
+from ...engine.run.source_lines import caller
 from ..ir.effects import guard, shape_guard
 from ..ir.graph import Attrs, Node, Value, maker, unique
 from .conversion_status import thread as conversion

@@ -26,11 +26,11 @@ from ...core.errors import (
     rejected_shapes,
 )
 from ...core.pickling import Unpicklable
+from ...core.protocols import Line
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
 from ...engine.run.randomness import Streams, drawing_from, state
-from ...engine.run.source_lines import Line
 from ...ops.arrays import slicing
 from ...sparse.tensor import SparseTensor
 from ...state.variable import Variable

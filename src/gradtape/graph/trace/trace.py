@@ -17,12 +17,12 @@ from typing import Any
 
 from ...core import dtypes
 from ...core.errors import InvalidArgumentError, NeedsExamples
+from ...core.protocols import Line, OpLike, Outputs
 from ...core.tensor import Tensor, placed, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.dispatch import thread
-from ...engine.run.protocols import OpLike, Outputs
-from ...engine.run.source_lines import Line, caller
+from ...engine.run.source_lines import caller
 from ...engine.tape.log import Key
 from ...state.variable import Variable
 from ..ir.dynamic_sizes import DynamicSizes

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...backends.arrays import ArrayModule
 from ...core import modes
+from ...core.protocols import Line
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.run.source_lines import Line, caller
+from ...engine.run.source_lines import caller
 from ...state.variable import Variable
 from ..ir.graph import Value
 from .assigned import assigned

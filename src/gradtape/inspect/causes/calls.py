@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.run.source_lines import Line
+from ...core.protocols import Line
 from ...graph.control_flow.cond import cond
 from ...graph.control_flow.loop import loop
 from ...graph.ir.graph import Graph, Node, Value, all_nodes

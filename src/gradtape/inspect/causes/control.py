@@ -5,7 +5,7 @@ In a traced function both are ops, and the gradient of their unused inputs is ze
 
 from __future__ import annotations
 
-from ...engine.run.source_lines import Line
+from ...core.protocols import Line
 from ...graph.control_flow.cond import cond
 from ...graph.ir.graph import all_nodes
 from ..records.reading import Reading

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.protocols import Line
 from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops
-from ...engine.run.source_lines import Line
 from ...engine.tape.tape import Tape
 from ...graph.ir import graph as graphs
 from ..records.checked import CheckedLog

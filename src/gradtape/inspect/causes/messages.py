@@ -16,10 +16,11 @@ from typing import Any
 
 from ...core.extension_points import public_names
 from ...core.operators import ARITHMETIC, EQUALITIES, ORDERINGS
+from ...core.protocols import Line
 from ...core.tensor import Tensor
 from ...core.tracebacks import CONVERTED
 from ...engine.run.namespace import ops
-from ...engine.run.source_lines import Line, LineReference, line_at
+from ...engine.run.source_lines import LineReference, line_at
 from ...engine.tape.validation import native
 
 Where = LineReference | Line | None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from ...engine.run.source_lines import Line
+from ...core.protocols import Line
 from .messages import syntax_tree
 
 _SCOPES = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module

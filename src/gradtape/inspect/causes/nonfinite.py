@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...core.extension_points import public_names
+from ...core.protocols import Line
 from ...engine.run.dispatch import entry
-from ...engine.run.source_lines import Line
 from ..records.event_log import events
 from ..records.html import render_text
 from ..records.reading import Reading, short, source_text

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from ...engine.run.source_lines import Line
+from ...core.protocols import Line
 from ..records.cells import cell_name
 from ..records.html import render_list
 

@@ -18,11 +18,12 @@ import numpy as np
 
 from ...core import modes
 from ...core.locks import cached_property
+from ...core.protocols import Line
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
-from ...engine.run.source_lines import Line, users_frame
+from ...engine.run.source_lines import users_frame
 from ...engine.tape.queries import QueryResult
 from ...engine.tape.tape import Tape
 from ...graph.function.observers import look

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
-from ...engine.run.source_lines import Line
+from ...core.protocols import Line
 from .messages import syntax_tree
 
 _BLOCKS = ast.For | ast.While | ast.If | ast.AsyncFor

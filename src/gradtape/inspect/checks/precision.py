@@ -15,7 +15,7 @@ import numpy as np
 from ml_dtypes import finfo
 
 from ...core import dtypes
-from ...engine.run.source_lines import Line
+from ...core.protocols import Line
 from ..records.reading import Reading, short, source_text
 from ..records.repetition import Key, RepeatedStep, Repetition, steps_of
 from ..records.tables import Printable, Table

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from ...backends.numpy.floating_point import run_silently
+from ...core.protocols import Line
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import materialize
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.namespace import raw
-from ...engine.run.source_lines import Line
 from ..records.reading import Reading, short
 from ..records.tables import Printable, Table
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.protocols import Line
 from ...engine.run.convert import to_tensor
-from ...engine.run.source_lines import Line
 from ..records.reading import Reading, array_in_run, short
 from ..records.tables import Printable, Table
 

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ...core.budgets import readable_bytes
+from ...core.protocols import Line
 from ...core.tensor import Tensor
 from ...engine.memory.policy import Account
 from ...engine.memory.store import Store
 from ...engine.registry.devices import DeviceTensor
 from ...engine.registry.op import SingleInputRule
 from ...engine.run import dispatch
-from ...engine.run.source_lines import Line, line_at
+from ...engine.run.source_lines import line_at
 from ...engine.tape.budgets import BudgetedLog
 from ...engine.tape.log import Log
 from ...engine.tape.tape import Tape

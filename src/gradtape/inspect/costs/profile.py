@@ -13,12 +13,12 @@ from time import perf_counter_ns
 from typing import Any
 
 from ...core.budgets import readable_bytes
+from ...core.protocols import Line
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import PendingSum
 from ...engine.registry.devices import DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.namespace import raw
-from ...engine.run.source_lines import Line
 from ...engine.tape.backprop import SparseCotangents, sweep
 from ...state.waits import waits_since
 from ..records.event_log import TracingLog

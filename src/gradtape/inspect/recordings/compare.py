@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.run.source_lines import Line
+from ...core.protocols import Line
 from ..records.reading import short, source_text
 from .recordings import Recording
 from .validation import SavedStep

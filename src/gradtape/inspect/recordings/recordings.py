@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.protocols import Line
 from ...core.tensor import Tensor, wrap
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
-from ...engine.run.source_lines import Line
 from ...engine.tape.custom import OneCall
 from ...engine.tape.tape import Tape
 from ...engine.tape.validation import native, ones

@@ -14,10 +14,10 @@ import numpy as np
 from ...core import dtypes, errors
 from ...core.dtypes import DType
 from ...core.extension_points import load_op
+from ...core.protocols import Line
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL
 from ...engine.registry.op import Op, registry
-from ...engine.run.source_lines import Line
 from ...engine.tape.custom import OneCall
 from ...graph.control_flow.cond import cond
 from ...graph.control_flow.counted_loops import RoundLimit, Rounds

@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 
 from ...core import modes, nest, scopes
 from ...core.locks import fork_safe_rlock
+from ...core.protocols import Line, Recorder
 from ...core.tensor import Tensor
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.run import dispatch
 from ...engine.run.dispatch import entry
-from ...engine.run.protocols import Recorder
-from ...engine.run.source_lines import Line, LineReference, here, line_at, users_frame
+from ...engine.run.source_lines import LineReference, here, line_at, users_frame
 from ...engine.tape.log import Key, Log
 from ...engine.tape.queries import QueryResult
 from ...engine.tape.tape import Tape

@@ -17,12 +17,13 @@ from ...backends.numpy.floating_point import run_silently
 from ...core import nest
 from ...core.composites import tensors_for_gradients
 from ...core.locks import cached_property
+from ...core.protocols import Line
 from ...core.tensor import Tensor
 from ...engine.registry.cotangents import materialize, zeros
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
 from ...engine.run.namespace import ops, raw
-from ...engine.run.source_lines import Line, LineReference, line_at
+from ...engine.run.source_lines import LineReference, line_at
 from ...engine.tape.backprop import SparseCotangents, between, sweep
 from ...engine.tape.log import Log, Past
 from ...engine.tape.validation import differentiable, native, ones

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from ...core.protocols import Line
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.op import op_named
 from ...engine.run import dispatch
-from ...engine.run.source_lines import Line, line_at
+from ...engine.run.source_lines import line_at
 from ...engine.tape.custom import OneCall
 from ...engine.tape.tape import Tape
 from ...graph.control_flow.custom import Traced

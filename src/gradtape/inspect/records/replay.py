@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core import dtypes
+from ...core.protocols import Line
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL
 from ...engine.run import dispatch
-from ...engine.run.source_lines import Line, LineReference
+from ...engine.run.source_lines import LineReference
 from ...engine.tape.log import Log
 from ...engine.tape.tape import Tape
 from ...graph.trace.trace import active_trace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...engine.run.source_lines import Line
+from ...core.protocols import Line
 from ...graph.ir.graph import Graph, Node, Value, subgraphs
 from ..records.reading import line_data
 from .grouping import in_pieces

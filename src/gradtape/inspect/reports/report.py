@@ -18,8 +18,8 @@ import numpy as np
 
 from ...core.budgets import readable_bytes
 from ...core.errors import OpError
+from ...core.protocols import Line
 from ...core.tensor import Tensor
-from ...engine.run.source_lines import Line
 from ...engine.tape.tape import Tape
 from ...graph.ir.graph import Graph
 from ...state.archive import replacing

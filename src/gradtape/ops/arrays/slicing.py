@@ -16,8 +16,8 @@ import numpy as np
 
 from ...backends.arrays import kind_of, put
 from ...core import dtypes, errors, modes
-from ...core.dimension import Dimension
 from ...core.extension_points import foreign_operands
+from ...core.shapes import Dimension
 from ...core.tensor import Tensor, is_tensor_like, wrap
 from ...core.tracebacks import hide_frames
 from ...engine.registry.cotangents import placed_slice

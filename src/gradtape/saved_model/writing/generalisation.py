@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.dtypes import DType
 from ...core.errors import UnimplementedError
-from ...engine.run.source_lines import Line
+from ...core.protocols import Line
 from ...graph.ir.effects import guard, shape_guard
 from ...graph.ir.graph import Graph, Node, Value
 

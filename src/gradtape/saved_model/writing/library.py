@@ -9,8 +9,8 @@ from typing import Any
 from ...api.catalogue.definitions import definition_of
 from ...api.lookup.static_tables import StaticHashTable
 from ...core.dtypes import resource, string
+from ...core.protocols import Line
 from ...core.shapes import TensorShape
-from ...engine.run.source_lines import Line
 from ...graph.ir.effects import assertion, guard, never, output, shape_guard
 from ...graph.ir.graph import unique
 from ..format.options import Asset

@@ -16,9 +16,9 @@ from ...api.catalogue.definitions import definition_of
 from ...core import dtypes
 from ...core.dtypes import DType, as_dtype
 from ...core.errors import UnimplementedError
+from ...core.protocols import Line
 from ...core.shapes import TensorShape
 from ...core.tensor import Tensor, wrap
-from ...engine.run.source_lines import Line
 from ...graph.ir.graph import unique
 from ..format.structures import shape_proto, tensor_bytes
 from .generalisation import Place, Size

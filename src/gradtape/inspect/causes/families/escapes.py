@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ....core.protocols import Line
 from ....core.tensor import Tensor
 from ....engine.run.dispatch import entry
-from ....engine.run.source_lines import Line
 from ....engine.tape.log import Log
 from ....graph.trace.assigned import assigned
 from ...records.event_log import Event, TracingLog, events

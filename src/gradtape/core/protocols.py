@@ -1,7 +1,7 @@
 """Interfaces of what the dispatcher runs, notifies and reads: ops, recorders and variables.
 
-The implementations are in packages above this one: `Op` and `Unregistered` in `registry`, `Log` in `tape`, `Variable`
-in `state`. The interface of a trace is in `trace_protocol`.
+The implementations are in packages above this one: `Op` and `Unregistered` in `engine/registry`, `Log` in
+`engine/tape`, `Variable` in `state`. The interface of a trace is in `engine/run/trace_protocol`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from ...core.dtypes import DType
-from ...core.tensor import Tensor
-from .source_lines import Line
+from .dtypes import DType
+from .tensor import Tensor
 
+Line = tuple[str, int, str]  # of source: file, line number, function
 Tensors = Sequence[Tensor]
 Attrs = dict[str, Any]  # the attributes of an op
 Outputs = Tensor | tuple[Tensor, ...]  # what an op returns
