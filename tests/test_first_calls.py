@@ -162,7 +162,7 @@ def test_get_concrete_function_compiles_and_does_not_run(by_default, compilation
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to threads")
-def test_an_interrupt_while_waiting_for_a_compilation_ends_the_wait_only(slow_compilation):
+def test_an_interrupt_while_waiting_for_a_compilation_ends_the_wait_only(slow_compilation, interruptible):
     began, may_end = slow_compilation
     f = tf.function(lambda x: x * 3.0, jit_compile=True)
     with ThreadPoolExecutor(2) as pool:
