@@ -30,14 +30,12 @@ gradtape_tensorflow.stand_in
 
 # The public names of a subject, beside what implements them: these files are made of the api, which does not use them.
 PUBLIC = {
-    "gradtape.checkpoint": "extensions train views",
-    "gradtape.data": "datasets deprecated lookup_tables optional policies transformations",
+    "gradtape.checkpoint": "train views",
+    "gradtape.data": "datasets deprecated lookup_tables transformations",
     "gradtape.data.files": "csv_files example_files record_files",
     "gradtape.distribute": """
-        cluster_coordinator deprecated distributed_tape distributed_types experimental_strategies layouts multi_worker
-        options other_strategies strategies""",
-    "gradtape.distribute.cluster": """
-        cloud_resolvers communication preemption processes resolvers servers shared_checkpoints""",
+        cluster_coordinator deprecated distributed_tape layouts multi_worker options other_strategies strategies""",
+    "gradtape.distribute.cluster": "preemption processes resolvers servers",
 }
 # The same for values that functions of the api take and return: these files and the api use one another.
 PUBLIC_IN_API = {

@@ -343,7 +343,7 @@ from gradtape.api.strings.fingerprints import (
 from gradtape.api.strings.strings import (
     as_string as as_string,
 )
-from gradtape.data.optional import (
+from gradtape.data.transformations import (
     NoneTensorSpec as NoneTensorSpec,
     OptionalSpec as OptionalSpec,
 )

@@ -2,6 +2,9 @@
 from gradtape.distribute import cluster_resolver as cluster_resolver
 from gradtape.distribute import coordinator as coordinator
 from gradtape.distribute import experimental as experimental
+from gradtape.distribute.cluster.preemption import (
+    save as save,
+)
 from gradtape.distribute.cluster.processes import (
     Average as Average,
     Compression as Compression,
@@ -27,9 +30,6 @@ from gradtape.distribute.cluster.processes import (
 )
 from gradtape.distribute.cluster.servers import (
     Server as Server,
-)
-from gradtape.distribute.cluster.shared_checkpoints import (
-    save as save,
 )
 from gradtape.distribute.distributed_tape import (
     DistributedGradientTape as DistributedGradientTape,
@@ -78,12 +78,8 @@ if sys.platform == "jedi":
         collective_ops,
         deprecated,
         distributed_tape,
-        distributed_types,
-        draws,
-        experimental_strategies,
         extended,
         input,
-        layout_tables,
         layouts,
         multi_worker,
         options,

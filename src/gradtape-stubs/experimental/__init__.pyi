@@ -38,7 +38,7 @@ from gradtape.api.experimental.low_precision import (
 from gradtape.api.runtime.libraries import (
     register_filesystem_plugin as register_filesystem_plugin,
 )
-from gradtape.data.optional import (
+from gradtape.data.transformations import (
     Optional as Optional,
 )
 from gradtape.ragged.shape import (

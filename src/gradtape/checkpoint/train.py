@@ -20,21 +20,16 @@ from .bundle import BundleReader
 from .checkpoint import Checkpoint
 from .files import open_checkpoint
 from .manager import CheckpointManager
+from .python_state import PythonState
+from .sharding import MaxShardSizePolicy, ShardableTensor, ShardByTaskPolicy, ShardingCallback
 from .state import CheckpointState
 
-NAMESPACES = ("train",)
+NAMESPACES = ("train", "train.experimental")
 __all__ = [
-    "Checkpoint",
-    "CheckpointManager",
-    "CheckpointOptions",
-    "ExponentialMovingAverage",
-    "checkpoints_iterator",
-    "get_checkpoint_state",
-    "latest_checkpoint",
-    "list_variables",
-    "load_checkpoint",
-    "load_variable",
-]
+    "Checkpoint", "CheckpointManager", "CheckpointOptions", "ExponentialMovingAverage", "MaxShardSizePolicy",
+    "PythonState", "ShardByTaskPolicy", "ShardableTensor", "ShardingCallback", "checkpoints_iterator",
+    "get_checkpoint_state", "latest_checkpoint", "list_variables", "load_checkpoint", "load_variable",
+]  # fmt: skip
 
 _SECONDS_BETWEEN_LOOKS = 1.0  # into a folder, as in TensorFlow
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,35 +10,30 @@ from ..core import dtypes, errors
 from ..core.tensor import Tensor
 from ..core.type_hints import DTypeLike, ShapeLike, TensorLike
 from .datasets import AUTOTUNE, Dataset
+from .elements.specs import NoneTensorSpec, OptionalSpec
 from .iterators import Optional
+from .options import (
+    AutoShardPolicy,
+    AutotuneAlgorithm,
+    AutotuneOptions,
+    DistributeOptions,
+    OptimizationOptions,
+    ServiceOptions,
+)
 from .pipeline import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from .resumable import END, CallableIterator
 
-NAMESPACES = ("data.experimental",)
+NAMESPACES = ("data.experimental", "experimental", "")
 __all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "Counter",
-    "assert_cardinality",
-    "cardinality",
-    "choose_from_datasets",
-    "dense_to_ragged_batch",
-    "dense_to_sparse_batch",
-    "enumerate_dataset",
-    "get_next_as_optional",
-    "get_single_element",
-    "get_structure",
-    "ignore_errors",
-    "load",
-    "sample_from_datasets",
-    "save",
-    "scan",
-    "snapshot",
-    "take_while",
-    "unbatch",
-    "unique",
-]
+    "AUTOTUNE", "INFINITE_CARDINALITY", "SHARD_HINT", "UNKNOWN_CARDINALITY", "AutoShardPolicy", "AutotuneAlgorithm",
+    "AutotuneOptions", "Counter", "DistributeOptions", "ExternalStatePolicy", "NoneTensorSpec", "OptimizationOptions",
+    "Optional", "OptionalSpec", "ServiceOptions", "assert_cardinality", "cardinality", "choose_from_datasets",
+    "dense_to_ragged_batch", "dense_to_sparse_batch", "enumerate_dataset", "get_next_as_optional",
+    "get_single_element", "get_structure", "ignore_errors", "load", "sample_from_datasets", "save", "scan", "snapshot",
+    "take_while", "unbatch", "unique",
+]  # fmt: skip
+
+SHARD_HINT = -1  # as the number of shards of `Dataset.shard`, for the policy `AutoShardPolicy.HINT`
 
 
 def Counter(start: TensorLike = 0, step: TensorLike = 1, dtype: DTypeLike = dtypes.int64) -> Dataset:
@@ -282,3 +278,13 @@ def unique() -> Callable[[Dataset], Dataset]:
     [3, 4]
     """
     return lambda dataset: dataset.unique()
+
+
+class ExternalStatePolicy(enum.Enum):
+    """How to handle external state when a dataset is saved."""
+
+    __module__ = "gradtape.data.experimental"
+
+    WARN = 0
+    IGNORE = 1
+    FAIL = 2

@@ -1,14 +1,14 @@
-"""The multi-worker strategy under its former name, whose parameters have another order."""
+"""`tf.distribute.experimental`: strategies whose successors have other parameters."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from . import multi_worker
-from .cluster.communication import CommunicationImplementation, CommunicationOptions
+from . import multi_worker, other_strategies
+from .options import CommunicationImplementation, CommunicationOptions
 
 NAMESPACES = ("distribute.experimental",)
-__all__ = ["MultiWorkerMirroredStrategy"]
+__all__ = ["MultiWorkerMirroredStrategy", "TPUStrategy"]
 
 
 class _Former(type):
@@ -33,3 +33,17 @@ class MultiWorkerMirroredStrategy(multi_worker.MultiWorkerMirroredStrategy, meta
         cluster_resolver: Any = None,
     ) -> None:
         super().__init__(cluster_resolver, CommunicationOptions(implementation=communication))
+
+
+class TPUStrategy(other_strategies.TPUStrategy):
+    """Raises an error, as there are no TPUs; it can be subclassed.
+
+    >>> tf.distribute.experimental.TPUStrategy()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ValueError: ...
+    """
+
+    __module__ = "gradtape.distribute.experimental"
+
+    def __init__(self, tpu_cluster_resolver: Any = None, device_assignment: Any = None) -> None:
+        super().__init__(tpu_cluster_resolver, device_assignment)

@@ -13,11 +13,10 @@ from ..engine.run.distribution_context import check_above_replicas, check_same, 
 from ..graph.executors.xla import mesh
 from . import collective_ops
 from .cluster import membership as cluster
-from .cluster.communication import CommunicationImplementation, CommunicationOptions
 from .cluster.resolvers import ClusterResolver, TFConfigClusterResolver
 from .cluster.workers import Workers
 from .input import InputContext, OwnBatches, shard_dataset
-from .options import ValueContext
+from .options import CommunicationImplementation, CommunicationOptions, ValueContext
 from .reductions import ReduceOp, gather_values
 from .strategies import Strategy, canonical
 from .values import DistributedValues, regroup

@@ -18,9 +18,8 @@ from ..core.tensor import Tensor
 from ..engine.run.dispatch import thread, traced_by
 from ..engine.run.distribution_context import cross_replica_context, in_replica
 from ..engine.run.randomness import drawing_for_each
-from .draws import vary_by_replica
 from .reductions import workers_of
-from .replicas import ReplicaContext
+from .replicas import ReplicaContext, vary_by_replica
 from .values import DistributedValues, PerReplica, regroup, select_replica
 
 

@@ -15,6 +15,9 @@ from ..engine.run.convert import register, to_tensor
 from ..engine.run.distribution_context import place
 from ..state.type_spec import TypeSpec, spec_of
 
+NAMESPACES = ("types.experimental.distributed",)
+__all__ = ["Mirrored", "PerReplica"]
+
 
 class DistributedValues:
     """Values with one component per replica; `Strategy.experimental_local_results` returns them as a tuple.

@@ -402,7 +402,7 @@ from gradtape.api.strings.strings import (
     regex_replace as regex_replace,
     strip as _string_strip,
 )
-from gradtape.data.optional import (
+from gradtape.data.transformations import (
     NoneTensorSpec as NoneTensorSpec,
     OptionalSpec as OptionalSpec,
 )

@@ -36,23 +36,19 @@ from gradtape.data.lookup_tables import (
     index_table_from_dataset as index_table_from_dataset,
     table_from_dataset as table_from_dataset,
 )
-from gradtape.data.optional import (
-    Optional as Optional,
-)
-from gradtape.data.policies import (
+from gradtape.data.transformations import (
+    AUTOTUNE as AUTOTUNE,
     AutoShardPolicy as AutoShardPolicy,
     AutotuneAlgorithm as AutotuneAlgorithm,
     AutotuneOptions as AutotuneOptions,
+    Counter as Counter,
     DistributeOptions as DistributeOptions,
     ExternalStatePolicy as ExternalStatePolicy,
+    INFINITE_CARDINALITY as INFINITE_CARDINALITY,
     OptimizationOptions as OptimizationOptions,
+    Optional as Optional,
     SHARD_HINT as SHARD_HINT,
     ServiceOptions as ServiceOptions,
-)
-from gradtape.data.transformations import (
-    AUTOTUNE as AUTOTUNE,
-    Counter as Counter,
-    INFINITE_CARDINALITY as INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY as UNKNOWN_CARDINALITY,
     assert_cardinality as assert_cardinality,
     cardinality as cardinality,

@@ -1,21 +1,17 @@
 # Written by tools/write_stubs.py.
 from gradtape.distribute.experimental import coordinator as coordinator
-from gradtape.distribute.cluster.communication import (
-    CommunicationImplementation as CommunicationImplementation,
-    CommunicationImplementation as _CollectiveCommunication,
-    CommunicationOptions as CommunicationOptions,
-)
 from gradtape.distribute.cluster.preemption import (
     PreemptionCheckpointHandler as PreemptionCheckpointHandler,
     TerminationConfig as TerminationConfig,
 )
 from gradtape.distribute.deprecated import (
     MultiWorkerMirroredStrategy as MultiWorkerMirroredStrategy,
-)
-from gradtape.distribute.experimental_strategies import (
     TPUStrategy as TPUStrategy,
 )
 from gradtape.distribute.options import (
+    CommunicationImplementation as CommunicationImplementation,
+    CommunicationImplementation as _CollectiveCommunication,
+    CommunicationOptions as CommunicationOptions,
     ValueContext as ValueContext,
 )
 from gradtape.distribute.other_strategies import (

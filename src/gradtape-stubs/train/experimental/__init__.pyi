@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.checkpoint.extensions import (
+from gradtape.checkpoint.train import (
     MaxShardSizePolicy as MaxShardSizePolicy,
     PythonState as PythonState,
     ShardByTaskPolicy as ShardByTaskPolicy,

@@ -1,4 +1,4 @@
-"""Checkpoints at preemption: when a process is told to end, all processes save one and exit."""
+"""Checkpoints of several processes, on request and at preemption, when all processes save one and exit."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import numpy as np
 
 from ...checkpoint.checkpoint import Checkpoint
 from ...checkpoint.manager import CheckpointManager
+from ...checkpoint.shared import Group, write_together
 from ...core import dtypes, errors, logger
 from ...core.tensor import wrap
 from ...state.variable import Variable
 from . import collectives
 from . import membership as cluster
-from .shared_checkpoints import save as save_together
 
-NAMESPACES = ("distribute.experimental",)
-__all__ = ["PreemptionCheckpointHandler", "TerminationConfig"]
+NAMESPACES = ("distribute", "distribute.experimental")
+__all__ = ["PreemptionCheckpointHandler", "TerminationConfig", "save"]
 
 _RUNS = "checkpointed_runs"  # the attribute of the checkpoint with the number of runs
 _RESTART_CODE = 42
@@ -187,6 +187,28 @@ class PreemptionCheckpointHandler:
         if self._save_fn is not None:
             self._save_fn(*args, **kwargs)
         elif cluster.identity().size > 1:
-            save_together(self._manager, *args, **kwargs)
+            save(self._manager, *args, **kwargs)
         else:
             self._manager.save(*args, **kwargs)
+
+
+def save(manager: Any, *args: Any, shards: bool = False, **kwargs: Any) -> Any:
+    """Calls `manager.save(...)` of a `tf.train.CheckpointManager` or `Checkpoint` on all ranks, and writes once.
+
+    The first rank writes while the others wait. If that fails, for example on a full disk, all ranks raise the error.
+    Any number of processes can restore the checkpoint.
+
+    Args:
+      shards: each rank writes a part of the variables to its own file, for large models on a shared disk.
+
+    >>> import tempfile
+    >>> manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=tf.Variable(1.0)), tempfile.mkdtemp(), 2)
+    >>> tf.distribute.save(manager).endswith("ckpt-1")
+    True
+    """
+    me = cluster.identity()
+    group = Group(me.rank, me.size, lambda value: collectives.exchange(value, "part of a checkpoint"), shards)
+    with write_together(group):
+        path = manager.save(*args, **kwargs)
+    collectives.barrier("end of a checkpoint")
+    return path

@@ -39,9 +39,8 @@ from ...graph.trace.trace import Trace
 from ...graph.trace.traced import DelegatedToRunner, Untraceable, value_of
 from ...state.variable import Variable
 from .. import collective_ops
-from ..draws import vary_by_tensor
 from ..reductions import ReduceOp, workers_of
-from ..replicas import ReplicaContext
+from ..replicas import ReplicaContext, vary_by_tensor
 from ..shards import is_placeholder
 from ..values import DistributedValues, Mirrored, PerReplica, PerReplicaSpec, Uneven, UnevenSpec, select_replica
 from ..variables import DistributedVariable

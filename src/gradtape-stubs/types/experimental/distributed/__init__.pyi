@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.distribute.distributed_types import (
+from gradtape.distribute.values import (
     Mirrored as Mirrored,
     PerReplica as PerReplica,
 )
