@@ -226,8 +226,6 @@ from gradtape.api.experimental.numpy.on_tape import (
 from gradtape.api.linalg.decompositions import (
     eig as eig,
     eigvals as eigvals,
-)
-from gradtape.api.linalg.functions import (
     sqrtm as _matrix_square_root,
 )
 from gradtape.api.math.bincount import (
@@ -253,6 +251,7 @@ from gradtape.api.math.elementwise import (
     add_n as add_n,
     round as round,
     scalar_mul as scalar_mul,
+    where as where,
 )
 from gradtape.api.math.reductions import (
     norm as norm,
@@ -271,9 +270,6 @@ from gradtape.api.math.scans import (
 from gradtape.api.math.segments import (
     dynamic_partition as dynamic_partition,
     dynamic_stitch as dynamic_stitch,
-)
-from gradtape.api.math.selection import (
-    where as where,
 )
 from gradtape.api.math.sorting import (
     approx_top_k as approx_top_k,
@@ -334,11 +330,11 @@ from gradtape.api.signal.whole import (
     irfftnd as irfftnd,
     rfftnd as rfftnd,
 )
+from gradtape.api.strings.buckets import (
+    fingerprint as fingerprint,
+)
 from gradtape.api.strings.edit_distance import (
     edit_distance as edit_distance,
-)
-from gradtape.api.strings.fingerprints import (
-    fingerprint as fingerprint,
 )
 from gradtape.api.strings.strings import (
     as_string as as_string,

@@ -10,6 +10,18 @@ from gradtape.api.config.execution import (
     enable_strict_mode as enable_strict_mode,
     function_executor_type as function_executor_type,
 )
+from gradtape.api.dtypes import (
+    float4_e2m1fn as float4_e2m1fn,
+    float8_e4m3b11fnuz as float8_e4m3b11fnuz,
+    float8_e4m3fn as float8_e4m3fn,
+    float8_e4m3fnuz as float8_e4m3fnuz,
+    float8_e5m2 as float8_e5m2,
+    float8_e5m2fnuz as float8_e5m2fnuz,
+    int2 as int2,
+    int4 as int4,
+    uint2 as uint2,
+    uint4 as uint4,
+)
 from gradtape.api.experimental.dispatch import (
     dispatch_for_api as dispatch_for_api,
     dispatch_for_binary_elementwise_apis as dispatch_for_binary_elementwise_apis,
@@ -22,18 +34,6 @@ from gradtape.api.experimental.extension_type import (
     ExtensionType as ExtensionType,
     ExtensionTypeBatchEncoder as ExtensionTypeBatchEncoder,
     ExtensionTypeSpec as ExtensionTypeSpec,
-)
-from gradtape.api.experimental.low_precision import (
-    float4_e2m1fn as float4_e2m1fn,
-    float8_e4m3b11fnuz as float8_e4m3b11fnuz,
-    float8_e4m3fn as float8_e4m3fn,
-    float8_e4m3fnuz as float8_e4m3fnuz,
-    float8_e5m2 as float8_e5m2,
-    float8_e5m2fnuz as float8_e5m2fnuz,
-    int2 as int2,
-    int4 as int4,
-    uint2 as uint2,
-    uint4 as uint4,
 )
 from gradtape.api.runtime.libraries import (
     register_filesystem_plugin as register_filesystem_plugin,

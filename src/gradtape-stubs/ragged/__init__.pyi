@@ -34,7 +34,6 @@ if sys.platform == "jedi":
         reductions,
         shape,
         spec,
-        strings,
         tensor,
         value,
     )

@@ -9,7 +9,7 @@ from gradtape.api.sysconfig import (
     is_built_with_xla as is_built_with_xla,
     is_cpu_target_available as is_cpu_target_available,
 )
-from gradtape_tensorflow.graph_defs.comparison import (
+from gradtape_tensorflow.graph_defs.files import (
     assert_equal_graph_def as assert_equal_graph_def,
 )
 from gradtape_tensorflow.test.benchmarks import (

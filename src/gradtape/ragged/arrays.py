@@ -10,7 +10,7 @@ import numpy as np
 
 from ..api.arrays import casting, shaping
 from ..api.arrays import concat as joining
-from ..api.math import selection
+from ..api.math import elementwise
 from ..core import dtypes, errors
 from ..core.dtypes import DType, as_dtype
 from ..core.tensor import Tensor
@@ -292,13 +292,13 @@ def where(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any
     x, y = (v if isinstance(v, RaggedTensor | Tensor) else to_tensor(v, hint=known) for v in (x, y))
     operands = same_splits_dtype([values_of(condition), x, y])
     parts = broadcast(operands)
-    flat = selection.where(*[v.flat_values if isinstance(v, RaggedTensor) else v for v in parts])
+    flat = elementwise.where(*[v.flat_values if isinstance(v, RaggedTensor) else v for v in parts])
     return next(v for v in parts if isinstance(v, RaggedTensor)).with_flat_values(flat)
 
 
 def _true_places(condition: Any) -> Tensor:
     if not isinstance(condition, RaggedTensor):
-        return selection.where(condition)
+        return elementwise.where(condition)
     inner = _true_places(condition.values)
     rows = condition.with_row_splits_dtype(inner.dtype)
     first = inner[:, 0]

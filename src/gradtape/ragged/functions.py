@@ -14,10 +14,12 @@ from typing import Any
 from ..api.catalogue.elementwise import ASSERTING, elementwise_functions
 from ..api.names import NAMES
 from ..api.namespace import resolve
+from ..api.strings import strings
+from ..core.tensor import Tensor
 from ..core.type_hints import DTypeLike
 from . import arrays, factory, gathering, lookups, reductions, shape
-from . import strings as text
 from .elementwise import on_flat_values
+from .reductions import along
 from .tensor import RaggedTensor
 
 # Functions of one or two values that apply to the flat values besides the elementwise ones; `nn.log_softmax` does not.
@@ -55,6 +57,22 @@ def _shape_n(input: Iterable[Any], out_type: DTypeLike | None = None, name: str 
     return [resolve("shape")(x, out_type) for x in input]
 
 
+def _join(inputs: Any, separator: str = "", name: Any = None) -> Any:
+    """`tf.strings.join`."""
+    return on_flat_values(lambda *flat: strings.join(flat, separator), inputs)
+
+
+def _reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separator: str = "", name: Any = None) -> Any:
+    """`tf.strings.reduce_join`."""
+
+    def whole(x: Any, axis: Any, keepdims: bool) -> Tensor:
+        return strings.reduce_join(x, axis, keepdims, separator)
+
+    return along(
+        inputs, axis, keepdims, whole, lambda x, ids, count: strings.unsorted_segment_join(x, ids, count, separator)
+    )
+
+
 # Other functions, with an implementation that takes the function's arguments, or the function and its arguments.
 _OTHERS: dict[str, Callable[..., Any]] = {
     "bitcast": arrays.bitcast, "concat": arrays.concat, "stack": arrays.stack, "expand_dims": arrays.expand_dims,
@@ -63,7 +81,7 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "one_hot": arrays.one_hot,
     "shape": shape.shape_of, "shape_n": _shape_n, "reshape": shape.reshape, "broadcast_to": shape.broadcast_to,
     "broadcast_dynamic_shape": shape.broadcast_dynamic_shape, "dynamic_partition": factory.dynamic_partition,
-    "math.bincount": lookups.bincount, "strings.join": text.join, "strings.reduce_join": text.reduce_join,
+    "math.bincount": lookups.bincount, "strings.join": _join, "strings.reduce_join": _reduce_join,
     "gather": gathering.gather, "gather_nd": gathering.gather_nd,
     "reduce_sum": reductions.reduce_sum, "reduce_prod": reductions.reduce_prod, "reduce_max": reductions.reduce_max,
     "reduce_min": reductions.reduce_min, "reduce_mean": reductions.reduce_mean,

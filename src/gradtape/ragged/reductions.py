@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..api.math import elementwise, segments
 from ..api.math import reductions as dense
-from ..api.math import segments, selection
 from ..core import dtypes, errors
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_array, to_tensor
@@ -148,7 +148,7 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
         result = dense.reduce_logsumexp(input_tensor.flat_values)
         return ops.reshape(result, shape=(1,) * len(input_tensor.shape)) if keepdims else result
     largest = reduce_max(input_tensor, axis, keepdims=True)
-    finite = selection.where(ops.is_finite(largest), largest, to_tensor(0, input_tensor.dtype))
+    finite = elementwise.where(ops.is_finite(largest), largest, to_tensor(0, input_tensor.dtype))
     shifted = ops.log(reduce_sum(ops.exp(input_tensor - finite), axis, keepdims))
     return shifted + (finite if keepdims else reduce_max(finite, axis))
 

@@ -11,7 +11,7 @@ from gradtape.api.io.features import VarLenFeature
 from gradtape.api.io.files import GFile, exists
 from gradtape.api.lookup.initializers import KeyValueTensorInitializer, TextFileIndex, TextFileInitializer
 from gradtape.api.lookup.static_tables import StaticHashTable, StaticVocabularyTable
-from gradtape.api.math.selection import where
+from gradtape.api.math.elementwise import where
 from gradtape.api.namespace import resolve
 from gradtape.api.strings.buckets import to_hash_bucket_fast
 from gradtape.api.strings.strings import as_string

@@ -15,8 +15,8 @@ from gradtape.api.arrays.casting import cast
 from gradtape.api.arrays.creation import zeros
 from gradtape.api.arrays.indexing import gather_nd
 from gradtape.api.arrays.shaping import expand_dims, shape
+from gradtape.api.math.elementwise import where
 from gradtape.api.math.segments import segment_max
-from gradtape.api.math.selection import where
 from gradtape.api.namespace import resolve
 from gradtape.core import dtypes
 from gradtape.core.dtypes import DType

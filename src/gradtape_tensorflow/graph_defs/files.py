@@ -1,7 +1,8 @@
-"""`GraphDef`s in files."""
+"""`GraphDef`s in files, and their comparison in tests."""
 
 from __future__ import annotations
 
+import difflib
 import os
 from typing import Any
 
@@ -9,8 +10,8 @@ from gradtape.core.type_hints import PathLike
 
 from ..protos.generated import message_class
 
-NAMESPACES = ("io",)
-__all__ = ["write_graph"]
+NAMESPACES = ("io", "test")
+__all__ = ["assert_equal_graph_def", "write_graph"]
 
 
 def write_graph(graph_or_graph_def: Any, logdir: PathLike, name: str, as_text: bool = True) -> str:
@@ -34,3 +35,30 @@ def write_graph(graph_or_graph_def: Any, logdir: PathLike, name: str, as_text: b
     with open(path, "wb") as file:
         file.write(data)
     return path
+
+
+def assert_equal_graph_def(expected: Any, actual: Any) -> None:
+    """Raises AssertionError unless two `GraphDef`s have the same nodes, in any order, and the same functions.
+
+    >>> double = tf.function(lambda x: 2.0 * x).get_concrete_function(tf.TensorSpec([], name="x"))
+    >>> tf.test.assert_equal_graph_def(double.graph.as_graph_def(), double.graph.as_graph_def())
+    """
+    texts: list[list[str]] = []
+    for title, graph_def in (("expected", expected), ("actual", actual)):
+        if not isinstance(graph_def, message_class("GraphDef")):
+            raise TypeError(f"Expected tf.GraphDef for `{title}`, got {type(graph_def).__name__}")
+        texts.append(_lines(graph_def))
+    if texts[0] != texts[1]:
+        raise AssertionError("\n".join(difflib.unified_diff(texts[0], texts[1], "expected", "actual", lineterm="")))
+
+
+def _lines(graph_def: Any) -> list[str]:
+    """Returns the nodes and functions as text, in a fixed order."""
+    found = message_class("GraphDef")()
+    for node in sorted(graph_def.node, key=lambda node: str(node.name)):
+        made = found.node.add()
+        made.CopyFrom(node)
+        plain = [name for name in node.input if not name.startswith("^")]
+        made.input[:] = plain + sorted(name for name in node.input if name.startswith("^"))
+    found.library.function.extend(sorted(graph_def.library.function, key=lambda f: str(f.signature.name)))
+    return str(found).splitlines()

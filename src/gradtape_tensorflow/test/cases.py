@@ -24,7 +24,7 @@ from gradtape.ragged.tensor import RaggedTensor
 from gradtape.ragged.value import RaggedTensorValue
 from gradtape.sparse.tensor import SparseTensor, SparseTensorValue
 
-from ..v1.graphs import reset_default_graph
+from ..v1.graph import reset_default_graph
 from .test_support import CheckedThread, Writes, captured
 
 NAMESPACES = ("test",)

@@ -1,4 +1,4 @@
-"""`tf.compat.v1`: sizes as objects, switches, and names that need a graph and a session and raise an error."""
+"""`tf.compat.v1`: the default graph, sizes as objects, switches, and names that need a session and raise an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from gradtape.api.compat import dimension_at_index
 from gradtape.api.namespace import resolve
-from gradtape.api.runtime.graphs import default
+from gradtape.api.random.draws import set_seed
+from gradtape.api.runtime.graphs import Graph, default, graph_of_trace
 from gradtape.api.runtime.operations import INSTEAD
 from gradtape.core import dtypes, log_ignored
 from gradtape.core.shapes import Dimension, TensorShape
@@ -16,6 +17,7 @@ from gradtape.core.slices import IndexedSlices
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import DTypeLike, ShapeLike, ValueLike
 from gradtape.engine.run.dispatch import thread
+from gradtape.engine.run.randomness import set_graph_seed
 from gradtape.graph.trace.scratch import ScratchTrace
 from gradtape.sparse.tensor import SparseTensor, SparseTensorValue, made_sparse
 
@@ -23,12 +25,12 @@ from ..graph_defs.operations import add_placeholder
 
 NAMESPACES = ("compat.v1",)
 __all__ = [
-    "Dimension", "Print", "SparseTensorValue", "colocate_with", "container",
-    "convert_to_tensor_or_indexed_slices", "convert_to_tensor_or_sparse_tensor", "dimension_at_index",
-    "dimension_value", "disable_control_flow_v2", "disable_eager_execution", "disable_resource_variables",
-    "disable_tensor_equality", "disable_v2_behavior", "disable_v2_tensorshape", "enable_control_flow_v2",
-    "enable_resource_variables", "enable_tensor_equality", "enable_v2_tensorshape",
-    "placeholder", "setdiff1d", "sparse_placeholder",
+    "Dimension", "Print", "SparseTensorValue", "colocate_with", "container", "convert_to_tensor_or_indexed_slices",
+    "convert_to_tensor_or_sparse_tensor", "dimension_at_index", "dimension_value", "disable_control_flow_v2",
+    "disable_eager_execution", "disable_resource_variables", "disable_tensor_equality", "disable_v2_behavior",
+    "disable_v2_tensorshape", "enable_control_flow_v2", "enable_eager_execution", "enable_resource_variables",
+    "enable_tensor_equality", "enable_v2_behavior", "enable_v2_tensorshape", "get_default_graph", "placeholder",
+    "reset_default_graph", "set_random_seed", "setdiff1d", "sparse_placeholder",
 ]  # fmt: skip
 
 
@@ -173,3 +175,43 @@ def Print(
     log_ignored("compat.v1.Print", first_n=first_n)
     resolve("print")(message or "", *data, summarize=3 if summarize is None else summarize)
     return resolve("identity")(input_)
+
+
+def get_default_graph() -> Graph:
+    """Returns the graph of the traced function, or that of eager execution.
+
+    >>> tf.compat.v1.get_default_graph() is tf.compat.v1.get_default_graph()
+    True
+    """
+    return graph_of_trace() or default.graph
+
+
+def reset_default_graph() -> None:
+    """Clears the names used in eager execution.
+
+    >>> tf.compat.v1.reset_default_graph()
+    """
+    default.graph = Graph()
+
+
+def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
+    """Does nothing: execution is always eager.
+
+    >>> tf.compat.v1.enable_eager_execution()
+    """
+
+
+def enable_v2_behavior() -> None:
+    """Does nothing: there is no other behavior.
+
+    >>> tf.compat.v1.enable_v2_behavior()
+    """
+
+
+def set_random_seed(seed: int) -> None:
+    """Sets the seed of the graph: inside a function or `tf.Graph`, its own; otherwise as `tf.random.set_seed`.
+
+    >>> tf.compat.v1.set_random_seed(1)
+    """
+    if not set_graph_seed(seed):
+        set_seed(seed)

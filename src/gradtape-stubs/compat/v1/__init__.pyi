@@ -234,10 +234,8 @@ from gradtape.api.linalg.decompositions import (
     eigvals as eigvals,
     eigvalsh as _self_adjoint_eigvals,
     qr as qr,
-    svd as svd,
-)
-from gradtape.api.linalg.functions import (
     sqrtm as _matrix_square_root,
+    svd as svd,
 )
 from gradtape.api.linalg.solvers import (
     cholesky_solve as cholesky_solve,
@@ -283,6 +281,7 @@ from gradtape.api.math.elementwise import (
     round as round,
     scalar_mul as scalar_mul,
     squared_difference as squared_difference,
+    where as _where_v2,
 )
 from gradtape.api.math.reductions import (
     trace as trace,
@@ -305,9 +304,6 @@ from gradtape.api.math.segments import (
     unsorted_segment_prod as unsorted_segment_prod,
     unsorted_segment_sqrt_n as unsorted_segment_sqrt_n,
     unsorted_segment_sum as unsorted_segment_sum,
-)
-from gradtape.api.math.selection import (
-    where as _where_v2,
 )
 from gradtape.api.math.sorting import (
     approx_top_k as approx_top_k,
@@ -387,14 +383,12 @@ from gradtape.api.signal.whole import (
     rfftnd as rfftnd,
 )
 from gradtape.api.strings.buckets import (
+    fingerprint as fingerprint,
     to_hash_bucket_fast as _string_to_hash_bucket_fast,
     to_hash_bucket_strong as _string_to_hash_bucket_strong,
 )
 from gradtape.api.strings.edit_distance import (
     edit_distance as edit_distance,
-)
-from gradtape.api.strings.fingerprints import (
-    fingerprint as fingerprint,
 )
 from gradtape.api.strings.strings import (
     as_string as as_string,
@@ -513,11 +507,6 @@ from gradtape_tensorflow.protos.tensors import (
     make_ndarray as make_ndarray,
     make_tensor_proto as make_tensor_proto,
 )
-from gradtape_tensorflow.v1.behavior import (
-    enable_eager_execution as enable_eager_execution,
-    enable_v2_behavior as enable_v2_behavior,
-    set_random_seed as set_random_seed,
-)
 from gradtape_tensorflow.v1.graph import (
     Dimension as Dimension,
     Print as Print,
@@ -535,16 +524,17 @@ from gradtape_tensorflow.v1.graph import (
     disable_v2_behavior as disable_v2_behavior,
     disable_v2_tensorshape as disable_v2_tensorshape,
     enable_control_flow_v2 as enable_control_flow_v2,
+    enable_eager_execution as enable_eager_execution,
     enable_resource_variables as enable_resource_variables,
     enable_tensor_equality as enable_tensor_equality,
+    enable_v2_behavior as enable_v2_behavior,
     enable_v2_tensorshape as enable_v2_tensorshape,
+    get_default_graph as get_default_graph,
     placeholder as placeholder,
+    reset_default_graph as reset_default_graph,
+    set_random_seed as set_random_seed,
     setdiff1d as setdiff1d,
     sparse_placeholder as sparse_placeholder,
-)
-from gradtape_tensorflow.v1.graphs import (
-    get_default_graph as get_default_graph,
-    reset_default_graph as reset_default_graph,
 )
 from gradtape_tensorflow.v1.initializers.classes import (
     constant_initializer as constant_initializer,

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.experimental.low_precision import (
+from gradtape.api.dtypes import (
     float4_e2m1fn as float4_e2m1fn,
     float8_e4m3b11fnuz as float8_e4m3b11fnuz,
     float8_e4m3fn as float8_e4m3fn,

@@ -1,8 +1,6 @@
 # Written by tools/write_stubs.py.
-from gradtape_tensorflow.lite.analysis import (
-    QuantizationDebugger as QuantizationDebugger,
-)
-from gradtape_tensorflow.lite.experimental_settings import (
+from gradtape_tensorflow.lite import (
     OpResolverType as OpResolverType,
     QuantizationDebugOptions as QuantizationDebugOptions,
+    QuantizationDebugger as QuantizationDebugger,
 )

@@ -3,7 +3,5 @@ from gradtape.api.summary.experimental import (
     get_step as get_step,
     set_step as set_step,
     summary_scope as summary_scope,
-)
-from gradtape.api.summary.raw import (
     write_raw_pb as write_raw_pb,
 )

@@ -1,4 +1,4 @@
-"""Elementwise arithmetic that is more than one op: sums of lists, polynomials, rounding, checks of dtypes."""
+"""Elementwise functions that are more than one op: selection, sums, polynomials, rounding, checks of dtypes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ...core.errors import InvalidArgumentError
 from ...core.shapes import TensorShape
 from ...core.slices import IndexedSlices
 from ...core.tensor import Tensor, is_tensor_like
-from ...core.type_hints import DTypeLike, ShapeLike, TensorLike
-from ...engine.run.convert import to_tensor, to_tensors, with_default
+from ...core.type_hints import DTypeLike, ShapeLike, TensorLike, ValueLike
+from ...engine.run.convert import to_tensor, to_tensors, with_default, wrong_input
 from ...engine.run.namespace import ops
-from ...ops.elementwise import arithmetic
+from ...ops.elementwise import arithmetic, logic
 
 NAMESPACES = ("math", "")
 __all__ = [
-    "accumulate_n", "add_n", "nextafter", "polyval", "reciprocal_no_nan", "round", "scalar_mul",
-    "squared_difference",
+    "accumulate_n", "add_n", "nextafter", "polyval", "reciprocal_no_nan", "round", "scalar_mul", "squared_difference",
+    "where",
 ]  # fmt: skip
 
 
@@ -153,3 +153,30 @@ def polyval(coeffs: TensorLike, x: TensorLike, name: str | None = None) -> Tenso
     for c in rest:
         value = c + value * x
     return value
+
+
+def where(
+    condition: TensorLike, x: ValueLike | None = None, y: ValueLike | None = None, name: str | None = None
+) -> Tensor:
+    """Selects `x` where `condition` is true and `y` elsewhere; without them, returns the indices of true elements.
+
+    >>> tf.where([True, False], [1.0, 2.0], 0.0).numpy()
+    array([1., 0.], dtype=float32)
+    """
+    if x is None and y is None:
+        condition = to_tensor(condition)
+        if not condition.dims or condition.dtype is dtypes.string:
+            raise InvalidArgumentError(
+                f"where(condition) takes numbers or bools in at least 1 dimension, got {condition!r} [Op:Where]"
+            )
+        return ops.nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("x and y must both be non-None or both be None.")
+    known = is_tensor_like(condition)
+    condition = to_tensor(condition, None if known else dtypes.bool)
+    if not condition.dtype.is_bool:
+        raise InvalidArgumentError(
+            f"{wrong_input('SelectV2', 0, dtypes.bool, condition.dtype)}. Compare it with something, or use "
+            "tf.cast(x, tf.bool)"
+        )
+    return logic.where.call(condition, x, y)

@@ -23,13 +23,12 @@ from ..image.legacy import resized
 from ..image.projective import transform_images
 from ..namespace import resolve, root
 from ..random.arguments import scrambled
-from .arrays import population_count, updated_slice
+from .arrays import decoded_characters, ngrams_of_rows, population_count, remapped_vocabulary, updated_slice
 from .attributes import ATTRIBUTES
 from .derivatives import cotangent, filled_rows_gradient, fractional_pool_gradient, gamma_derivative, vjp
 from .optimizers import RULES
 from .recurrent import block_lstm, block_lstm_gradients, lstm_block_cell
 from .rows import rows
-from .texts import decoded_characters, ngrams_of_rows, remapped_vocabulary
 
 
 @cache

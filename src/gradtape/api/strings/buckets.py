@@ -1,15 +1,17 @@
-"""Hash buckets of strings, identical to TensorFlow's."""
+"""Fingerprints and hash buckets of strings, identical to TensorFlow's."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...core import errors
+from ...core import dtypes, errors
 from ...core.tensor import Tensor
-from ...core.type_hints import StringLike
+from ...core.type_hints import StringLike, ValueLike
+from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ...ragged.tensor import RaggedTensor
@@ -17,8 +19,8 @@ from .hashes import farm, murmur, sip
 from .spelling import spelled
 from .strings import text_tensor
 
-NAMESPACES = ("strings",)
-__all__ = ["to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong"]
+NAMESPACES = ("strings", "")
+__all__ = ["fingerprint", "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong"]
 
 
 def to_hash_bucket(input: StringLike, num_buckets: int, name: str | None = None) -> Tensor:
@@ -63,3 +65,25 @@ def _buckets(input: Any, count: int, hashed: Callable[[bytes], int], op: str, **
         raise errors.InvalidArgumentError(f"Value for attr 'num_buckets' of {count} must be at least minimum 1")
     numbers = spelled(each(lambda text: hashed(text) % count, np.int64), op, num_buckets=count, **options)
     return ops.map_text(text_tensor(input), function=numbers)
+
+
+def fingerprint(data: ValueLike, method: str = "farmhash64", name: str | None = None) -> Tensor:
+    """Returns eight bytes for each row of `data`, the same for the same contents.
+
+    >>> tf.fingerprint(["abc"]).numpy().tolist()
+    [[105, 243, 231, 116, 160, 179, 165, 36]]
+    """
+    if method != "farmhash64":
+        raise errors.InvalidArgumentError(f"Unsupported method: {method}. There is farmhash64")
+    x = to_tensor(data)
+    if not x.dims:
+        raise errors.InvalidArgumentError("`data` should have at least one dimension: [] [Op:Fingerprint]")
+    rows = to_array(x).reshape(x.dims[0], math.prod(x.dims[1:]))
+    if x.dtype is dtypes.string:
+        hashes = [[farm(text) for text in row] for row in rows.tolist()]
+        if len(x.dims) > 1:
+            hashes = [[farm(np.array(row, "<u8").tobytes())] for row in hashes]
+        numbers = [row[0] for row in hashes]
+    else:
+        numbers = [farm(np.ascontiguousarray(row).tobytes()) for row in rows]
+    return to_tensor(np.array(numbers, "<u8").view(np.uint8).reshape(-1, 8))

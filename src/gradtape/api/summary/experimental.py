@@ -1,4 +1,4 @@
-"""`tf.summary.experimental`: the default step of summaries, and the scopes of their names."""
+"""`tf.summary.experimental`: the default step of summaries, the scopes of their names, and serialized summaries."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...core import scopes
+from ...core import dtypes, scopes
+from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
-from .scalars import current
+from ...engine.run.convert import to_tensor
+from .scalars import current, written_as
 
 NAMESPACES = ("summary.experimental",)
-__all__ = ["get_step", "set_step", "summary_scope"]
+__all__ = ["get_step", "set_step", "summary_scope", "write_raw_pb"]
 
 
 def get_step() -> TensorLike | None:
@@ -50,3 +52,23 @@ def summary_scope(name: str, default_name: str = "summary", values: Any = None) 
     tag = scopes.scoped(named)
     with scopes.name_scope(re.sub(r"[^-_/.A-Za-z0-9]", "", named) or default_name) as scope:
         yield tag, scope
+
+
+def write_raw_pb(tensor: Any, step: TensorLike | None = None, name: str | None = None) -> Tensor:
+    """Writes serialized `tf.compat.v1.Summary` messages; returns whether they were written.
+
+    >>> bool(tf.summary.experimental.write_raw_pb(b"", step=1))
+    False
+
+    They are not written if there is no writer: see `create_file_writer`.
+    """
+
+    def event(tag: str, x: Tensor) -> Any:
+        from tensorboardX.proto.summary_pb2 import Summary
+
+        merged = Summary()
+        for text in x.numpy().ravel() if x.dims else [x.numpy()]:
+            merged.MergeFromString(text)
+        return merged
+
+    return written_as(name or "write_raw_pb", step, lambda: to_tensor(tensor, dtype=dtypes.string), event)

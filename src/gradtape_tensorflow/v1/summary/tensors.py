@@ -12,11 +12,21 @@ from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import TensorLike, ValueLike
 from gradtape.engine.run.convert import to_tensor
 
-from ...protos.generated import message_class
+from ...protos.generated import find_among, message_class
 from ...protos.tensors import make_tensor_proto
 
 NAMESPACES = ("compat.v1.summary",)
-__all__ = ["scalar", "tensor_summary", "text"]
+__all__ = [
+    "Event", "SessionLog", "Summary", "SummaryDescription", "TaggedRunMetadata", "scalar", "tensor_summary", "text",
+]  # fmt: skip
+
+Event: type[Any]
+SessionLog: type[Any]
+Summary: type[Any]
+SummaryDescription: type[Any]
+TaggedRunMetadata: type[Any]
+
+__getattr__ = find_among(["Event", "SessionLog", "Summary", "SummaryDescription", "TaggedRunMetadata"])
 
 
 def scalar(name: str, tensor: TensorLike, collections: Any = None, family: str | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""`tf.compat.v1.train.Saver`: checkpoints of variables by their names, as in TensorFlow 1."""
+"""`tf.compat.v1.train`: checkpoints of variables by their names, their files, and graphs with their collections."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gradtape.api.runtime.graphs import default
+from gradtape.api.version import GIT_VERSION, VERSION
 from gradtape.checkpoint import files, state
 from gradtape.checkpoint.bundle import write_bundle
 from gradtape.checkpoint.train import load_checkpoint
 from gradtape.core.type_hints import PathLike, TensorLike
 from gradtape.state.variable import Variable
 
+from ...protos.generated import find_among, message_class
+
 NAMESPACES = ("compat.v1.train",)
-__all__ = ["Saver"]
+__all__ = [
+    "Saver", "SaverDef", "checkpoint_exists", "export_meta_graph", "get_checkpoint_mtimes", "remove_checkpoint",
+    "update_checkpoint_state",
+]  # fmt: skip
+
+SaverDef: type[Any]
+
+__getattr__ = find_among(["SaverDef"])
 
 
 class Saver:
@@ -118,4 +129,99 @@ def _by_name(variables: Sequence[Variable] | Mapping[str, Variable]) -> dict[str
         if name in found:
             raise ValueError(f"At least two variables have the same name: {name}")
         found[name] = variable
+    return found
+
+
+def checkpoint_exists(checkpoint_prefix: PathLike) -> bool:
+    """Returns whether there is a checkpoint at this path, gradtape's or TensorFlow's.
+
+    >>> tf.compat.v1.train.checkpoint_exists("/none/such")
+    False
+    """
+    return files.exists(os.fsdecode(checkpoint_prefix))
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[Any]) -> list[float]:
+    """Returns the modification times of existing checkpoints, in seconds.
+
+    >>> tf.compat.v1.train.get_checkpoint_mtimes(["/none/such"])
+    []
+    """
+    found = [files.newest(os.fsdecode(prefix)) for prefix in checkpoint_prefixes]
+    return [os.path.getmtime(path) for path in found if path is not None]
+
+
+def remove_checkpoint(
+    checkpoint_prefix: PathLike, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta"
+) -> None:
+    """Deletes the files of a checkpoint.
+
+    >>> import tempfile
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tempfile.mkdtemp() + "/ckpt")
+    >>> tf.compat.v1.train.remove_checkpoint(path)
+    >>> tf.compat.v1.train.checkpoint_exists(path)
+    False
+    """
+    files.remove(os.fsdecode(checkpoint_prefix))
+    if os.path.exists(meta := f"{os.fsdecode(checkpoint_prefix)}.{meta_graph_suffix}"):
+        os.remove(meta)
+
+
+def update_checkpoint_state(
+    save_dir: PathLike, model_checkpoint_path: PathLike, all_model_checkpoint_paths: Any = None,
+    latest_filename: str | None = None, all_model_checkpoint_timestamps: Any = None,
+    last_preserved_timestamp: float | None = None,
+) -> None:  # fmt: skip
+    """Writes the `checkpoint` file of a folder: the latest checkpoint and all existing ones.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(folder + "/ckpt")
+    >>> tf.compat.v1.train.update_checkpoint_state(folder, path)
+    >>> tf.train.latest_checkpoint(folder) == path
+    True
+    """
+    latest = os.fsdecode(model_checkpoint_path)
+    paths = [os.fsdecode(path) for path in all_model_checkpoint_paths or []]
+    times = list(all_model_checkpoint_timestamps or [])
+    if latest not in paths:
+        paths.append(latest)
+    if times and len(times) != len(paths):
+        raise ValueError(
+            f"Length of timestamps (if provided) must match checkpoint paths. Got {len(times)} and {len(paths)}."
+        )
+    state.write(
+        os.fsdecode(save_dir), latest, paths, times, last_preserved_timestamp, latest_filename or "checkpoint"
+    )
+
+
+def export_meta_graph(
+    filename: Any = None, meta_info_def: Any = None, graph_def: Any = None, saver_def: Any = None,
+    collection_list: Any = None, as_text: bool = False, graph: Any = None, export_scope: Any = None,
+    clear_devices: bool = False, clear_extraneous_savers: bool = False, strip_default_attrs: bool = False,
+    save_debug_info: bool = False, **kwargs: Any,
+) -> Any:  # fmt: skip
+    """Returns a `MetaGraphDef` with the current graph or a `GraphDef`, and writes it to a file.
+
+    >>> with tf.Graph().as_default():
+    ...     _ = tf.compat.v1.placeholder(tf.float32, [2], name="x")
+    ...     [node.name for node in tf.compat.v1.train.export_meta_graph().graph_def.node]
+    ['x']
+    """
+    found = message_class("MetaGraphDef")()
+    if graph_def is None:
+        graph_def = (default.graph if graph is None else graph).as_graph_def(add_shapes=True)
+    found.graph_def.CopyFrom(graph_def)
+    if meta_info_def is not None:
+        found.meta_info_def.CopyFrom(meta_info_def)
+    found.meta_info_def.tensorflow_version = VERSION
+    found.meta_info_def.tensorflow_git_version = GIT_VERSION
+    if saver_def is not None:
+        found.saver_def.CopyFrom(saver_def)
+    if clear_devices:
+        for node in found.graph_def.node:
+            node.device = ""
+    if filename:
+        with open(filename, "wb") as file:
+            file.write(str(found).encode() if as_text else found.SerializeToString())
     return found

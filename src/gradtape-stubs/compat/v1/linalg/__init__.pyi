@@ -16,14 +16,12 @@ from gradtape.api.linalg.decompositions import (
     eigh as eigh,
     eigvals as eigvals,
     eigvalsh as eigvalsh,
-    lu as lu,
-    qr as qr,
-    svd as svd,
-)
-from gradtape.api.linalg.functions import (
     expm as expm,
     logm as logm,
+    lu as lu,
+    qr as qr,
     sqrtm as sqrtm,
+    svd as svd,
 )
 from gradtape.api.linalg.operators.basis.base import (
     LinearOperator as LinearOperator,

@@ -40,7 +40,7 @@ from gradtape.api.random.unigram_candidates import (
     fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
     learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
 )
-from gradtape_tensorflow.v1.behavior import (
+from gradtape_tensorflow.v1.graph import (
     set_random_seed as set_random_seed,
 )
 def get_seed(op_seed: int | None) -> tuple[int | None, int | None]: ...

@@ -23,14 +23,12 @@ from gradtape.api.summary.writers import (
     FileWriter as FileWriter,
     FileWriterCache as FileWriterCache,
 )
-from gradtape_tensorflow.v1.summary.messages import (
+from gradtape_tensorflow.v1.summary.tensors import (
     Event as Event,
     SessionLog as SessionLog,
     Summary as Summary,
     SummaryDescription as SummaryDescription,
     TaggedRunMetadata as TaggedRunMetadata,
-)
-from gradtape_tensorflow.v1.summary.tensors import (
     scalar as scalar,
     tensor_summary as tensor_summary,
     text as text,

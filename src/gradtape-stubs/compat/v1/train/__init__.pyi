@@ -37,18 +37,6 @@ from gradtape_tensorflow.protos.train import (
 from gradtape_tensorflow.v1.summary.files import (
     summary_iterator as summary_iterator,
 )
-from gradtape_tensorflow.v1.train.checkpoints import (
-    checkpoint_exists as checkpoint_exists,
-    get_checkpoint_mtimes as get_checkpoint_mtimes,
-    remove_checkpoint as remove_checkpoint,
-    update_checkpoint_state as update_checkpoint_state,
-)
-from gradtape_tensorflow.v1.train.messages import (
-    SaverDef as SaverDef,
-)
-from gradtape_tensorflow.v1.train.meta_graphs import (
-    export_meta_graph as export_meta_graph,
-)
 from gradtape_tensorflow.v1.train.optimizers import (
     AdadeltaOptimizer as AdadeltaOptimizer,
     AdagradOptimizer as AdagradOptimizer,
@@ -63,6 +51,12 @@ from gradtape_tensorflow.v1.train.optimizers import (
 )
 from gradtape_tensorflow.v1.train.saver import (
     Saver as Saver,
+    SaverDef as SaverDef,
+    checkpoint_exists as checkpoint_exists,
+    export_meta_graph as export_meta_graph,
+    get_checkpoint_mtimes as get_checkpoint_mtimes,
+    remove_checkpoint as remove_checkpoint,
+    update_checkpoint_state as update_checkpoint_state,
 )
 from gradtape_tensorflow.v1.train.steps import (
     NewCheckpointReader as NewCheckpointReader,
