@@ -39,7 +39,7 @@ PUBLIC = {
 }
 # The same for values that functions of the api take and return: these files and the api use one another.
 PUBLIC_IN_API = {
-    "gradtape.ragged": "arrays crossing factory filling functions gathering lookups reductions shape strings",
+    "gradtape.ragged": "arrays crossing factory filling functions gathering reductions shape",
     "gradtape.sparse": "arithmetic conversion crossing segments shaping",
 }
 

@@ -31,15 +31,13 @@ from gradtape.api.io.features import (
 )
 from gradtape.api.io.parsing import (
     parse_example as parse_example,
+    parse_sequence_example as parse_sequence_example,
     parse_single_example as parse_single_example,
+    parse_single_sequence_example as parse_single_sequence_example,
 )
 from gradtape.api.io.records import (
     TFRecordOptions as TFRecordOptions,
     TFRecordWriter as TFRecordWriter,
-)
-from gradtape.api.io.sequence_parsing import (
-    parse_sequence_example as parse_sequence_example,
-    parse_single_sequence_example as parse_single_sequence_example,
 )
 from gradtape.api.io.tensors import (
     deserialize_many_sparse as deserialize_many_sparse,

@@ -19,10 +19,6 @@ from gradtape.api.math.sorting import (
     in_top_k as in_top_k,
     top_k as top_k,
 )
-from gradtape.api.nn.accidental_hits import (
-    compute_accidental_hits as compute_accidental_hits,
-    ctc_unique_labels as ctc_unique_labels,
-)
 from gradtape.api.nn.activations import (
     crelu as crelu,
     dropout as dropout,
@@ -53,6 +49,7 @@ from gradtape.api.nn.convolution import (
 from gradtape.api.nn.ctc import (
     collapse_repeated as collapse_repeated,
     ctc_loss as ctc_loss,
+    ctc_unique_labels as ctc_unique_labels,
 )
 from gradtape.api.nn.ctc_decoders import (
     ctc_beam_search_decoder as ctc_beam_search_decoder,
@@ -101,6 +98,7 @@ from gradtape.api.nn.pooling import (
     pool as pool,
 )
 from gradtape.api.nn.sampled_losses import (
+    compute_accidental_hits as compute_accidental_hits,
     isotonic_regression as isotonic_regression,
     nce_loss as nce_loss,
     sampled_softmax_loss as sampled_softmax_loss,

@@ -50,7 +50,6 @@ if sys.platform == "jedi":
         node_definitions,
         objects,
         probing,
-        resources,
         saving,
         serving,
         signatures,

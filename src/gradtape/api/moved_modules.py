@@ -59,7 +59,7 @@ MOVED = {
     "gradtape.api.saved_model.fingerprints": "gradtape.saved_model.fingerprints",
     "gradtape.api.saved_model.format": "gradtape.saved_model.format",
     "gradtape.api.saved_model.format.options": "gradtape.saved_model.format.options",
-    "gradtape.api.saved_model.resources": "gradtape.saved_model.resources",
+    "gradtape.api.saved_model.resources": "gradtape.saved_model.fingerprints",
     "gradtape.api.summary.v1_writers": "gradtape.api.summary.writers",
     "gradtape.api.testing": "gradtape_tensorflow.test",
     "gradtape.api.testing.benchmarks": "gradtape_tensorflow.test.benchmarks",

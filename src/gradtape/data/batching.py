@@ -90,7 +90,7 @@ class Batching(Sources[T]):
         >>> [x.to_list() for x in data.ragged_batch(2)]
         [[[], [0]], [[0, 1], [0, 1, 2]]]
         """
-        from .elements.ragged import ragged_spec
+        from .elements.structure import ragged_spec
 
         size, drop = positive(batch_size, "Batch size"), bool(drop_remainder)
         dtype = dtypes.as_dtype(row_splits_dtype)

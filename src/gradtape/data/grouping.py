@@ -60,7 +60,7 @@ def batches(
 def _batching(specs: Any) -> Callable[[list[Any]], Any]:
     """Returns the function that stacks elements with these specs, if known."""
     if specs is not None and any(nest.is_composite(spec) for spec in leaves(specs)):
-        from .elements.ragged import has_ragged, stack_as
+        from .elements.structure import has_ragged, stack_as
 
         if has_ragged(specs):
             return lambda group: stack_as(specs, group)

@@ -11,13 +11,17 @@ from collections.abc import Callable, Iterable
 from functools import cache, partial
 from typing import Any
 
+from ..api.arrays import concat as joining
 from ..api.catalogue.elementwise import ASSERTING, elementwise_functions
 from ..api.names import NAMES
 from ..api.namespace import resolve
 from ..api.strings import strings
+from ..core import dtypes
 from ..core.tensor import Tensor
 from ..core.type_hints import DTypeLike
-from . import arrays, factory, gathering, lookups, reductions, shape
+from ..engine.run.namespace import ops
+from . import arrays, factory, gathering, indices, reductions, shape
+from .constructors import rows_of
 from .elementwise import on_flat_values
 from .reductions import along
 from .tensor import RaggedTensor
@@ -73,6 +77,71 @@ def _reduce_join(inputs: Any, axis: Any = None, keepdims: bool = False, separato
     )
 
 
+def _embedding_lookup(plain: Any, params: Any, ids: Any, *others: Any) -> Any:
+    """`tf.nn.embedding_lookup` with ragged ids."""
+    return ids.with_flat_values(plain(params, ids.flat_values, *others))
+
+
+def _embedding_lookup_sparse(plain: Any, params: Any, sp_ids: Any, sp_weights: Any, *others: Any) -> Any:
+    """`tf.nn.embedding_lookup_sparse` and its safe form, which are the same for rows that are not sparse."""
+    if isinstance(sp_ids, RaggedTensor) and sp_weights is not None:
+        if not isinstance(sp_weights, RaggedTensor):
+            raise TypeError(f"sp_weights must be RaggedTensor, got {type(sp_weights)}")
+        arrays.check_same_rows([sp_ids, sp_weights], "sp_ids and sp_weights must have the same rows")
+    return plain(params, *(x.to_sparse() if isinstance(x, RaggedTensor) else x for x in (sp_ids, sp_weights)), *others)
+
+
+def _bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = dtypes.int32,
+    name: Any = None,
+    axis: Any = None,
+    binary_output: bool = False,
+) -> Tensor:
+    """`tf.math.bincount`: of all values, or of each row with `axis=-1`."""
+    from ..api.math.bincount import bincount as dense
+    from ..api.math.bincount import by_rows
+
+    if weights is not None:
+        if binary_output:
+            raise ValueError(
+                "Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one."
+            )
+        if not isinstance(weights, RaggedTensor):
+            raise ValueError(
+                "`weights` must be a RaggedTensor if `values` is a RaggedTensor. Received argument "
+                f"weights={weights} of type: {type(weights).__name__}."
+            )
+        arrays.check_same_rows([weights, arr], "'weights' and 'values' must have the same row splits.")
+    if axis not in (None, 0, -1):
+        raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
+    values = arr.flat_values
+    values = values if values.dtype.is_integer else ops.cast(values, dtype=dtypes.int32)
+    counted = None if weights is None else weights.flat_values
+    if axis != -1:
+        return dense(values, counted, minlength, maxlength, dtype, binary_output=binary_output)
+    size = indices.looked_at(ops.max(values, axis=(0,), keepdims=False)) + 1 if values.dims[0] else 0
+    size = size if minlength is None else max(size, indices.looked_at(minlength))
+    size = size if maxlength is None else min(size, indices.looked_at(maxlength))
+    return by_rows(arr.value_rowids(), values, counted, size, rows_of(arr), dtypes.as_dtype(dtype), binary_output)
+
+
+def _sparse_bincount(plain: Any, values: Any, weights: Any = None, *others: Any) -> Any:
+    """`tf.sparse.bincount`."""
+    return plain(*(x.to_sparse() if isinstance(x, RaggedTensor) else x for x in (values, weights)), *others)
+
+
+def _resize(plain: Any, images: Any, *others: Any) -> Tensor:
+    """`tf.image.resize` of images with different sizes to one size."""
+    each = [images[i] for i in range(rows_of(images))]
+    if not each:
+        raise ValueError("there must be an image to resize")
+    return joining.stack([plain(x.to_tensor() if isinstance(x, RaggedTensor) else x, *others) for x in each])
+
+
 # Other functions, with an implementation that takes the function's arguments, or the function and its arguments.
 _OTHERS: dict[str, Callable[..., Any]] = {
     "bitcast": arrays.bitcast, "concat": arrays.concat, "stack": arrays.stack, "expand_dims": arrays.expand_dims,
@@ -81,7 +150,7 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "one_hot": arrays.one_hot,
     "shape": shape.shape_of, "shape_n": _shape_n, "reshape": shape.reshape, "broadcast_to": shape.broadcast_to,
     "broadcast_dynamic_shape": shape.broadcast_dynamic_shape, "dynamic_partition": factory.dynamic_partition,
-    "math.bincount": lookups.bincount, "strings.join": _join, "strings.reduce_join": _reduce_join,
+    "math.bincount": _bincount, "strings.join": _join, "strings.reduce_join": _reduce_join,
     "gather": gathering.gather, "gather_nd": gathering.gather_nd,
     "reduce_sum": reductions.reduce_sum, "reduce_prod": reductions.reduce_prod, "reduce_max": reductions.reduce_max,
     "reduce_min": reductions.reduce_min, "reduce_mean": reductions.reduce_mean,
@@ -98,9 +167,9 @@ _OTHERS: dict[str, Callable[..., Any]] = {
     "math.unsorted_segment_sqrt_n": reductions.unsorted_segment_sqrt_n,
 }  # fmt: skip
 _WITH_FUNCTION: dict[str, Callable[..., Any]] = {
-    "nn.embedding_lookup": lookups.embedding_lookup, "nn.embedding_lookup_sparse": lookups.embedding_lookup_sparse,
-    "nn.safe_embedding_lookup_sparse": lookups.embedding_lookup_sparse, "sparse.bincount": lookups.sparse_bincount,
-    "image.resize": lookups.resize, "math.is_non_decreasing": _of_values, "math.is_strictly_increasing": _of_values, 
+    "nn.embedding_lookup": _embedding_lookup, "nn.embedding_lookup_sparse": _embedding_lookup_sparse,
+    "nn.safe_embedding_lookup_sparse": _embedding_lookup_sparse, "sparse.bincount": _sparse_bincount,
+    "image.resize": _resize, "math.is_non_decreasing": _of_values, "math.is_strictly_increasing": _of_values, 
     "repeat": _of_values,
     "add_n": _all_of, "zeros": shape.filled, "ones": shape.filled, "fill": shape.filled,
     "nn.dropout": _dropout, "nn.experimental.stateless_dropout": _dropout

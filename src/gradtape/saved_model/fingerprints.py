@@ -1,4 +1,4 @@
-"""`tf.saved_model.experimental`: fingerprints of SavedModels, and how variables are saved."""
+"""`tf.saved_model.experimental`: fingerprints, how variables are saved, and bases of objects such as tables."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import enum
 import os
 from typing import Any
 
+from ..core.owners import Owner
 from ..core.protos import wire
 
 NAMESPACES = ("saved_model.experimental",)
-__all__ = ["Fingerprint", "VariablePolicy", "read_fingerprint"]
+__all__ = ["Fingerprint", "TrackableResource", "VariablePolicy", "read_fingerprint"]
 
 _FIELDS = (
     "saved_model_checksum", "graph_def_program_hash", "signature_def_hash", "saved_object_graph_hash",
@@ -108,3 +109,59 @@ def read_fingerprint(export_dir: str | os.PathLike[str]) -> Fingerprint:
             f"SavedModel Fingerprint Error: Could not find fingerprint in directory: {export_dir}. TensorFlow writes "
             "fingerprint.pb when it saves a model; gradtape does not"
         ) from None
+
+
+class CapturableResource(Owner):
+    """An object with a handle that is made at first use by `_create_resource`, which a subclass defines."""
+
+    def __init__(self, device: str = "") -> None:
+        self._resource_handle_value: Any = None
+        self._resource_device = device
+
+    def _create_resource(self) -> Any:
+        raise NotImplementedError("TrackableResource._create_resource not implemented.")
+
+    def _initialize(self) -> None:
+        """Fills the resource after it was made; a subclass may define it."""
+
+    def _destroy_resource(self) -> None:
+        """Releases the resource; a subclass may define it."""
+
+    @property
+    def resource_handle(self) -> Any:
+        """The handle."""
+        if self._resource_handle_value is None:
+            self._resource_handle_value = self._create_resource()
+        return self._resource_handle_value
+
+    @property
+    def _resource_handle(self) -> Any:
+        return self.resource_handle
+
+    @_resource_handle.setter
+    def _resource_handle(self, handle: Any) -> None:
+        self._resource_handle_value = handle
+
+    def __del__(self) -> None:
+        if self.__dict__.get("_resource_handle_value") is not None:
+            self._destroy_resource()
+
+
+class TrackableResource(CapturableResource):
+    """A resource that a function may capture and that a module may own.
+
+    >>> class Table(tf.saved_model.experimental.TrackableResource):
+    ...     def _create_resource(self):
+    ...         return tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+    ...     def _initialize(self):
+    ...         self.resource_handle.insert(["a"], [1])
+    >>> table = Table()
+    >>> table._initialize()
+    >>> int(table.resource_handle.lookup(tf.constant("a")))
+    1
+    """
+
+    __module__ = "gradtape.saved_model.experimental"
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradtape.api.catalogue.expressions import Expression, compiled, read
 from gradtape.api.catalogue.v1_table import TABLE
-from gradtape.api.image.legacy import resized
+from gradtape.api.image.resampling import resized
 from gradtape.api.namespace import resolve, root
 from gradtape.api.raw_ops.functions import HELPERS as RAW_HELPERS
 from gradtape.api.tape_arguments import UnconnectedGradients

@@ -215,7 +215,7 @@ from gradtape.api.io.features import (
     SparseFeature as SparseFeature,
     VarLenFeature as VarLenFeature,
 )
-from gradtape.api.io.sequence_parsing import (
+from gradtape.api.io.parsing import (
     parse_single_sequence_example as parse_single_sequence_example,
 )
 from gradtape.api.io.tensors import (

@@ -19,7 +19,7 @@ from ..math.scans import cumsum
 from ..math.segments import unsorted_segment_sum
 
 NAMESPACES = ("nn",)
-__all__ = ["collapse_repeated", "ctc_loss"]
+__all__ = ["collapse_repeated", "ctc_loss", "ctc_unique_labels"]
 
 # TensorFlow's probability of ending in the wrong state, 1e-307, is the result for labels without an alignment.
 _LOG_WRONG_END = math.log(1e-307)
@@ -150,3 +150,18 @@ def collapse_repeated(labels: TensorLike, seq_length: TensorLike, name: str | No
     merged = np.zeros((len(values), int(counts.max(initial=0))), values.dtype)
     merged[np.arange(merged.shape[1]) < counts[:, None]] = values[starts]
     return Tensor(merged, rows.dtype), Tensor(counts.astype(lengths.dtype), given.dtype)
+
+
+def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> list[Tensor]:
+    """Returns the distinct labels of each row, padded with zeros, and the index of each label among them.
+
+    >>> [x.numpy().tolist() for x in tf.nn.ctc_unique_labels([[3, 4, 4]])]
+    [[[3, 4, 0]], [[0, 1, 1]]]
+    """
+    rows = to_array(to_tensor(labels))
+    unique, places = np.zeros(rows.shape, np.int64), np.zeros(rows.shape, np.int32)
+    for i, row in enumerate(rows.tolist()):
+        order = list(dict.fromkeys(row))
+        unique[i, : len(order)] = order
+        places[i] = [order.index(label) for label in row]
+    return [to_tensor(unique), to_tensor(places)]

@@ -1,4 +1,4 @@
-"""Sampled losses over many classes, and isotonic regression."""
+"""Sampled losses over many classes, accidental hits of sampled classes, and isotonic regression."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core import dtypes
+from ...core import dtypes, errors
 from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...engine.run import dispatch
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import seeds_of_op
+from ..namespace import resolve
 from ..random.candidates import log_uniform_candidate_sampler
 from .embedding import embedding_lookup
 
 NAMESPACES = ("nn",)
-__all__ = ["isotonic_regression", "nce_loss", "sampled_softmax_loss"]
+__all__ = ["compute_accidental_hits", "isotonic_regression", "nce_loss", "sampled_softmax_loss"]
 
 _NEVER = -float(np.finfo(np.float32).max)
 
@@ -117,3 +118,40 @@ def isotonic_regression(inputs: TensorLike, decreasing: bool = True, axis: int =
     y, segments = ops.isotonic(ops.transpose(x if decreasing else -x, perm=perm))
     y, segments = ops.transpose(y, perm=back), ops.transpose(segments, perm=back)
     return IsotonicRegression(y if decreasing else -y, segments)
+
+
+class ComputeAccidentalHits(NamedTuple):
+    """The result of `compute_accidental_hits`."""
+
+    indices: Tensor
+    ids: Tensor
+    weights: Tensor
+
+
+def compute_accidental_hits(
+    true_classes: TensorLike, sampled_candidates: TensorLike, num_true: int, seed: int | None = None,
+    name: str | None = None,
+) -> ComputeAccidentalHits:  # fmt: skip
+    """Returns the rows of `true_classes` and the positions of candidates that occur in them, with the lowest weight.
+
+    If a class is sampled twice, its last position counts.
+
+    >>> hits = tf.nn.compute_accidental_hits([[1, 3]], [2, 3], 2)
+    >>> hits.indices.numpy().tolist(), hits.ids.numpy().tolist()
+    ([0], [1])
+    """
+    true, drawn = to_tensor(true_classes, hint=dtypes.int64), to_tensor(sampled_candidates, hint=dtypes.int64)
+    if len(true.dims) != 2 or true.dims[1] != num_true:
+        raise errors.InvalidArgumentError(
+            f"true_candidates must be a batch_size * num_true matrix, got {list(true.dims)} with num_true = {num_true}"
+        )
+    if len(drawn.dims) != 1:
+        raise errors.InvalidArgumentError(f"sampled_candidates must be a vector, got shape {list(drawn.dims)}")
+    count = drawn.dims[0]
+    same = resolve("equal")(true[:, :, None], drawn)
+    places = resolve("where")(same, np.arange(count), -1)
+    last = resolve("reduce_max")(places, axis=2)
+    found = resolve("where")(resolve("greater_equal")(last, 0))
+    rows = resolve("cast")(found[:, 0], dtypes.int32)
+    ids = resolve("cast")(resolve("gather_nd")(last, found), dtypes.int64)
+    return ComputeAccidentalHits(rows, ids, resolve("fill")([found.dims[0]], np.finfo(np.float32).min))

@@ -18,9 +18,9 @@ from ...engine.run.namespace import ops
 from ...sparse.tensor import SparseTensor
 from ..catalogue.definitions import definition_of
 from ..catalogue.expressions import compiled
+from ..image.geometry import transform_images
 from ..image.glimpses import glimpses
-from ..image.legacy import resized
-from ..image.projective import transform_images
+from ..image.resampling import resized
 from ..namespace import resolve, root
 from ..random.arguments import scrambled
 from .arrays import decoded_characters, ngrams_of_rows, population_count, remapped_vocabulary, updated_slice

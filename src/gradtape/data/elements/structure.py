@@ -13,16 +13,17 @@ import numpy as np
 
 from ...core import dtypes, errors, nest
 from ...core.composites import CompositeTensor
+from ...core.dtypes import DType
 from ...core.tensor import Tensor, wrap
 from ...core.type_hints import SupportsArray
 from ...engine.registry.devices import REAL, staying
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
 from ...graph.trace.traced import Untraceable
-from ...ragged.tensor import RaggedTensor
+from ...ragged.tensor import RaggedTensor, RaggedTensorSpec
 from ...ragged.value import RaggedTensorValue
 from ...sparse.tensor import SparseTensor, SparseTensorValue
-from ...state.specs import TypeSpec
+from ...state.specs import TensorSpec, TypeSpec
 from ...state.tensor_array import TensorArray
 from .specs import DatasetBatch, NoneTensorSpec, leaf_spec
 
@@ -330,3 +331,33 @@ def stack_elements(elements: Sequence[Any]) -> Any:
         return tuple([stack_leaves(column, i) for i, column in enumerate(zip(*elements, strict=True))])
     components = itertools.count()
     return map_leaves(lambda *values: stack_leaves(values, next(components)), first, *elements[1:])
+
+
+def ragged_spec(spec: Any, dtype: DType) -> Any:
+    """Returns the spec of a leaf, made ragged if it is a tensor with an undefined size."""
+    if not isinstance(spec, TensorSpec) or spec.shape.rank is None or spec.shape.is_fully_defined():
+        return spec
+    depth = max(axis for axis, size in enumerate(spec.shape) if size is None)
+    return RaggedTensorSpec(spec.shape, spec.dtype, depth, dtype)
+
+
+def has_ragged(specs: Any) -> bool:
+    """Returns whether a component of an element is ragged, or a row of a ragged tensor."""
+    return specs is not None and any(isinstance(spec, RaggedTensorSpec) for spec in leaves(specs))
+
+
+def stack_as(specs: Any, elements: Sequence[Any]) -> Any:
+    """Stacks elements; components with a ragged spec are stacked with variable row lengths, even if rows are dense."""
+
+    def one(spec: Any, *values: Any) -> Any:
+        if not isinstance(spec, RaggedTensorSpec) or spec.ragged_rank < 0:  # -1: entries of a former vector
+            return stack_leaves(values)
+        return with_batch_sizes(spec._stacked([_as_ragged(spec, value) for value in values], stack_leaves), values)
+
+    return map_leaves(one, specs, *elements)
+
+
+def _as_ragged(spec: RaggedTensorSpec, value: Any) -> Any:
+    if isinstance(value, Tensor) and spec.ragged_rank > 0:
+        return RaggedTensor.from_tensor(value, ragged_rank=spec.ragged_rank, row_splits_dtype=spec.row_splits_dtype)
+    return value

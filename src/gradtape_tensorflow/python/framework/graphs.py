@@ -13,7 +13,7 @@ from gradtape.core.scopes import unscoped
 from gradtape.engine.run import dispatch
 from gradtape.graph.trace.scratch import ScratchTrace
 from gradtape_tensorflow.graph_defs.importing import sub_graph
-from gradtape_tensorflow.graph_defs.op_defs import op_def
+from gradtape_tensorflow.graph_defs.operations import op_def
 from gradtape_tensorflow.graph_defs.presentation import add_function
 
 

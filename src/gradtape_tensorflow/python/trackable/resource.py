@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gradtape.saved_model.resources import CapturableResource as CapturableResource
-from gradtape.saved_model.resources import TrackableResource as TrackableResource
+from gradtape.saved_model.fingerprints import CapturableResource as CapturableResource
+from gradtape.saved_model.fingerprints import TrackableResource as TrackableResource
 
 
 class RestoredResource(TrackableResource):

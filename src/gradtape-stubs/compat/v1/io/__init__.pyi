@@ -30,7 +30,7 @@ from gradtape.api.io.features import (
     SparseFeature as SparseFeature,
     VarLenFeature as VarLenFeature,
 )
-from gradtape.api.io.sequence_parsing import (
+from gradtape.api.io.parsing import (
     parse_sequence_example as parse_sequence_example,
     parse_single_sequence_example as parse_single_sequence_example,
 )

@@ -11,10 +11,6 @@ from gradtape.api.math.sorting import (
     approx_min_k as approx_min_k,
     top_k as top_k,
 )
-from gradtape.api.nn.accidental_hits import (
-    compute_accidental_hits as compute_accidental_hits,
-    ctc_unique_labels as ctc_unique_labels,
-)
 from gradtape.api.nn.activations import (
     gelu as gelu,
     leaky_relu as leaky_relu,
@@ -36,6 +32,7 @@ from gradtape.api.nn.convolution import (
 )
 from gradtape.api.nn.ctc import (
     collapse_repeated as collapse_repeated,
+    ctc_unique_labels as ctc_unique_labels,
 )
 from gradtape.api.nn.ctc_decoders import (
     ctc_beam_search_decoder as _ctc_beam_search_decoder_v2,
@@ -65,6 +62,7 @@ from gradtape.api.nn.pooling import (
     max_pool3d as max_pool3d,
 )
 from gradtape.api.nn.sampled_losses import (
+    compute_accidental_hits as compute_accidental_hits,
     isotonic_regression as isotonic_regression,
 )
 from gradtape.api.random.candidates import (
