@@ -1,4 +1,4 @@
-"""The patterns of TensorFlow's documentation, verbatim."""
+"""The patterns of TensorFlow's documentation; test_snippets_as_scripts.py has those that print."""
 
 import gc
 import weakref
@@ -6,34 +6,6 @@ import weakref
 import numpy as np
 
 import gradtape as tf
-
-
-def test_a_variable_squared(capsys):
-    x = tf.Variable(3.0)
-    with tf.GradientTape() as tape:
-        y = x ** 2
-    dy_dx = tape.gradient(y, x)
-    print(dy_dx)
-    assert capsys.readouterr().out == "tf.Tensor(6.0, shape=(), dtype=float32)\n"
-
-
-def test_a_watched_constant():
-    for square in (lambda x: x ** 2, lambda x: x * x):
-        x = tf.constant(3.0)
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = square(x)
-        assert float(tape.gradient(y, x)) == 6
-
-
-def test_tapes_in_tapes():
-    x = tf.Variable(1.0)
-    with tf.GradientTape(persistent=True) as tape1:
-        with tf.GradientTape() as tape2:
-            y = x * x
-        dy_dx = tape2.gradient(y, x)
-    d2y_dx2 = tape1.gradient(dy_dx, x)
-    assert float(d2y_dx2) == 2
 
 
 def test_linear_regression_by_hand():

@@ -97,11 +97,6 @@ print("fine")
 """
 
 
-def test_a_strategy_of_several_workers(tmp_path):
-    done = launched("-n", 2, script(tmp_path, WORKERS))
-    assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
-
-
 FIRST = """
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 first = {"aggregation": tf.VariableAggregation.ONLY_FIRST_REPLICA}
@@ -118,11 +113,6 @@ strategy.run(step)
 assert bool(flag) and bool(own) and np.signbit(zero.numpy())
 print("fine")
 """
-
-
-def test_a_value_of_any_dtype_is_that_of_the_first_worker(tmp_path):
-    done = launched("-n", 2, script(tmp_path, FIRST))
-    assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
 
 
 SHARES = """
@@ -181,11 +171,6 @@ print("fine")
 """
 
 
-def test_workers_share_a_dataset_as_its_policy_says(tmp_path):
-    done = launched("-n", 2, script(tmp_path, SHARES), tmp_path)
-    assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr
-
-
 KERAS = """
 import contextlib, keras
 assert keras.src.backend.backend() == "gradtape"
@@ -214,6 +199,15 @@ print("fine")
 """
 
 
-def test_keras_with_workers_is_as_on_one_device(tmp_path):
-    done = launched("-n", 2, script(tmp_path, KERAS), KERAS_BACKEND="gradtape")
+@pytest.mark.parametrize(
+    ("text", "environment"),
+    [
+        pytest.param(WORKERS, {}, id="a strategy of several workers"),
+        pytest.param(FIRST, {}, id="a value of any dtype is that of the first worker"),
+        pytest.param(SHARES, {}, id="workers share a dataset as its policy says"),
+        pytest.param(KERAS, {"KERAS_BACKEND": "gradtape"}, id="Keras with workers is as on one device"),
+    ],
+)
+def test_two_workers(tmp_path, text, environment):
+    done = launched("-n", 2, script(tmp_path, text), tmp_path, **environment)
     assert sorted(done.stdout.splitlines()) == ["[0] fine", "[1] fine"], done.stdout + done.stderr

@@ -436,20 +436,10 @@ with tf.GradientTape() as first, tf.GradientTape() as second:
 first.gradient(loss, w)
 """)
 
-lost("a_round_behind_a_choice_eagerly", "None", "not differentiable", ("`w`", "tf.round"), """
+for _where, _decorator in ("eagerly", ""), ("in_a_function", "@tf.function"):
+    lost(f"a_round_behind_a_choice_{_where}", "None", "not differentiable", ("`w`", "tf.round"), f"""
 w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="v")
-def part(h):
-    h = tf.where(h > 0.0, tf.sin(tf.tanh(h)), -tf.sin(tf.abs(h)))
-    h = tf.round(4.0 * h)  # here
-    return tf.reduce_sum(tf.tanh(h) * v)
-with tf.GradientTape() as tape:
-    loss = part(w)
-tape.gradient(loss, [w, v])
-""")
-
-lost("a_round_behind_a_choice_in_a_function", "None", "not differentiable", ("`w`", "tf.round"), """
-w, v = tf.Variable([1.0, 2.0], name="w"), tf.Variable(2.0, name="v")
-@tf.function
+{_decorator}
 def part(h):
     h = tf.where(h > 0.0, tf.sin(tf.tanh(h)), -tf.sin(tf.abs(h)))
     h = tf.round(4.0 * h)  # here
