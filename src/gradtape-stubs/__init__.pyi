@@ -330,11 +330,11 @@ from gradtape.api.signal.whole import (
     irfftnd as irfftnd,
     rfftnd as rfftnd,
 )
-from gradtape.api.strings.buckets import (
-    fingerprint as fingerprint,
-)
 from gradtape.api.strings.edit_distance import (
     edit_distance as edit_distance,
+)
+from gradtape.api.strings.hashes import (
+    fingerprint as fingerprint,
 )
 from gradtape.api.strings.strings import (
     as_string as as_string,

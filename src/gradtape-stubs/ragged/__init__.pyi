@@ -27,7 +27,6 @@ if sys.platform == "jedi":
         gathering,
         indexing,
         indices,
-        operators,
         partition,
         ragged_tensor,
         reductions,

@@ -1,5 +1,5 @@
 # Written by tools/write_stubs.py.
-from gradtape.api.strings.buckets import (
+from gradtape.api.strings.hashes import (
     to_hash_bucket as to_hash_bucket,
     to_hash_bucket_fast as to_hash_bucket_fast,
     to_hash_bucket_strong as to_hash_bucket_strong,

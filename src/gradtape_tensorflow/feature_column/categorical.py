@@ -13,7 +13,7 @@ from gradtape.api.lookup.initializers import KeyValueTensorInitializer, TextFile
 from gradtape.api.lookup.static_tables import StaticHashTable, StaticVocabularyTable
 from gradtape.api.math.elementwise import where
 from gradtape.api.namespace import resolve
-from gradtape.api.strings.buckets import to_hash_bucket_fast
+from gradtape.api.strings.hashes import to_hash_bucket_fast
 from gradtape.api.strings.strings import as_string
 from gradtape.core import dtypes
 from gradtape.core.dtypes import DType, as_dtype

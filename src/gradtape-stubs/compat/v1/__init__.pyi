@@ -382,13 +382,13 @@ from gradtape.api.signal.whole import (
     irfftnd as irfftnd,
     rfftnd as rfftnd,
 )
-from gradtape.api.strings.buckets import (
+from gradtape.api.strings.edit_distance import (
+    edit_distance as edit_distance,
+)
+from gradtape.api.strings.hashes import (
     fingerprint as fingerprint,
     to_hash_bucket_fast as _string_to_hash_bucket_fast,
     to_hash_bucket_strong as _string_to_hash_bucket_strong,
-)
-from gradtape.api.strings.edit_distance import (
-    edit_distance as edit_distance,
 )
 from gradtape.api.strings.strings import (
     as_string as as_string,

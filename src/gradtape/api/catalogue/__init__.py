@@ -9,7 +9,7 @@ from functools import cache
 
 from .row import Row
 
-SECTIONS = ("activations", "analysis", "arithmetic", "bitwise", "logic", "special")
+SECTIONS = ("analysis", "arithmetic", "logic", "special")
 
 
 @cache

@@ -17,7 +17,7 @@ from ...engine.run.namespace import ops
 from ...graph.trace.scratch import is_in_scratch_graph
 from ...ops.arrays.text import each
 from ..strings import strings
-from ..strings.buckets import to_hash_bucket_fast
+from ..strings.hashes import to_hash_bucket_fast
 from .tables import LookupTable, converted, over_values
 
 NAMESPACES = ("lookup",)

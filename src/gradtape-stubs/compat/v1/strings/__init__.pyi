@@ -2,7 +2,7 @@
 from typing import Any
 from gradtape.core.tensor import Tensor
 from gradtape.core.type_hints import AxisLike, DTypeLike, StringLike, TensorLike
-from gradtape.api.strings.buckets import (
+from gradtape.api.strings.hashes import (
     to_hash_bucket_fast as to_hash_bucket_fast,
     to_hash_bucket_strong as to_hash_bucket_strong,
 )
