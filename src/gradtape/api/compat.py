@@ -14,20 +14,10 @@ import numpy as np
 from ..core.shapes import Dimension, TensorShape
 
 __all__ = [
-    "as_bytes",
-    "as_str",
-    "as_str_any",
-    "as_text",
-    "bytes_or_text_types",
-    "complex_types",
-    "dimension_at_index",
-    "dimension_value",
-    "forward_compatibility_horizon",
-    "forward_compatible",
-    "integral_types",
-    "path_to_str",
+    "as_bytes", "as_str", "as_str_any", "as_text", "bytes_or_text_types", "complex_types", "dimension_at_index",
+    "dimension_value", "forward_compatibility_horizon", "forward_compatible", "integral_types", "path_to_str",
     "real_types",
-]
+]  # fmt: skip
 
 NAMESPACES = ("compat",)
 

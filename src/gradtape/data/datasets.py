@@ -19,18 +19,9 @@ from .sources import text_lines
 
 NAMESPACES = ("data",)
 __all__ = [
-    "AUTOTUNE",
-    "INFINITE_CARDINALITY",
-    "UNKNOWN_CARDINALITY",
-    "Dataset",
-    "DatasetSpec",
-    "Iterator",
-    "IteratorSpec",
-    "NumpyIterator",
-    "Options",
-    "TextLineDataset",
-    "ThreadingOptions",
-]
+    "AUTOTUNE", "INFINITE_CARDINALITY", "UNKNOWN_CARDINALITY", "Dataset", "DatasetSpec", "Iterator", "IteratorSpec",
+    "NumpyIterator", "Options", "TextLineDataset", "ThreadingOptions",
+]  # fmt: skip
 
 
 def _encode_specs(specs: Any) -> bytes:

@@ -17,9 +17,7 @@ from .conversion import selected, sparse, where_true
 from .tensor import SparseTensor, check_countable, coordinates, made_sparse, places
 
 NAMESPACES = ("sparse",)
-__all__ = [
-    "add", "maximum", "minimum", "reduce_max", "reduce_sum", "sampled_addmm", "softmax", "sparse_dense_matmul",
-]  # fmt: skip
+__all__ = ["add", "maximum", "minimum", "reduce_max", "reduce_sum", "sampled_addmm", "softmax", "sparse_dense_matmul"]
 
 
 @overload

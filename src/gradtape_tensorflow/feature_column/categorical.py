@@ -38,13 +38,10 @@ from .serialization import register_feature_column
 
 NAMESPACES = ("feature_column",)
 __all__ = [
-    "categorical_column_with_hash_bucket",
-    "categorical_column_with_identity",
-    "categorical_column_with_vocabulary_file",
-    "categorical_column_with_vocabulary_list",
-    "crossed_column",
+    "categorical_column_with_hash_bucket", "categorical_column_with_identity",
+    "categorical_column_with_vocabulary_file", "categorical_column_with_vocabulary_list", "crossed_column",
     "weighted_categorical_column",
-]
+]  # fmt: skip
 
 
 class _SingleFeatureColumn(KeyedColumn, CategoricalColumn):

@@ -43,13 +43,9 @@ from .serialization import register_feature_column
 
 NAMESPACES = ("feature_column",)
 __all__ = [
-    "bucketized_column",
-    "embedding_column",
-    "indicator_column",
-    "make_parse_example_spec",
-    "numeric_column",
+    "bucketized_column", "embedding_column", "indicator_column", "make_parse_example_spec", "numeric_column",
     "shared_embeddings",
-]
+]  # fmt: skip
 
 Initializer = Callable[..., Any]
 

@@ -20,11 +20,9 @@ from .serialization import register_feature_column
 
 NAMESPACES = ("feature_column",)
 __all__ = [
-    "sequence_categorical_column_with_hash_bucket",
-    "sequence_categorical_column_with_identity",
-    "sequence_categorical_column_with_vocabulary_file",
-    "sequence_categorical_column_with_vocabulary_list",
-]
+    "sequence_categorical_column_with_hash_bucket", "sequence_categorical_column_with_identity",
+    "sequence_categorical_column_with_vocabulary_file", "sequence_categorical_column_with_vocabulary_list",
+]  # fmt: skip
 
 
 class _SequenceCategorical(NamedTuple):

@@ -28,9 +28,7 @@ from ..v1.graph import reset_default_graph
 from .test_support import CheckedThread, Writes, captured
 
 NAMESPACES = ("test",)
-__all__ = [
-    "TestCase", "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support", "is_gpu_available", "main",
-]  # fmt: skip
+__all__ = ["TestCase", "gpu_device_name", "is_built_with_cuda", "is_built_with_gpu_support", "is_gpu_available", "main"]
 
 _SEED = 87654321  # TensorFlow's seed for tests
 

@@ -18,13 +18,9 @@ from .embedding_optimizers import EmbeddingOptimizer
 
 NAMESPACES = ("tpu.experimental.embedding",)
 __all__ = [
-    "CustomCombiner",
-    "FeatureConfig",
-    "QuantizationConfig",
-    "RowIdInitializer",
-    "SparseCoreEmbeddingConfig",
+    "CustomCombiner", "FeatureConfig", "QuantizationConfig", "RowIdInitializer", "SparseCoreEmbeddingConfig",
     "TableConfig",
-]
+]  # fmt: skip
 
 _COMBINERS = ("mean", "sum", "sqrtn")
 

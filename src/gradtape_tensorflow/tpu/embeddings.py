@@ -21,13 +21,7 @@ from .embedding_tables import FeatureConfig, TableConfig
 from .system import NO_TPU
 
 NAMESPACES = ("tpu.experimental.embedding",)
-__all__ = [
-    "TPUEmbedding",
-    "TPUEmbeddingForServing",
-    "TPUEmbeddingV0",
-    "TPUEmbeddingV2",
-    "serving_embedding_lookup",
-]
+__all__ = ["TPUEmbedding", "TPUEmbeddingForServing", "TPUEmbeddingV0", "TPUEmbeddingV2", "serving_embedding_lookup"]
 
 _INSTEAD = f"{NO_TPU}. For lookups, use tf.tpu.experimental.embedding.TPUEmbeddingForServing or tf.nn.embedding_lookup"
 

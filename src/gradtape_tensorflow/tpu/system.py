@@ -8,13 +8,7 @@ from typing import Any, NamedTuple
 from gradtape.core import errors
 
 NAMESPACES = ("tpu.experimental", "tpu")
-__all__ = [
-    "DeviceAssignment",
-    "DeviceOrderMode",
-    "HardwareFeature",
-    "XLAOptions",
-    "initialize_tpu_system",
-]
+__all__ = ["DeviceAssignment", "DeviceOrderMode", "HardwareFeature", "XLAOptions", "initialize_tpu_system"]
 
 NO_TPU = (
     "gradtape knows of no TPUs. Use tf.distribute.MirroredStrategy(), keras.distribution or "

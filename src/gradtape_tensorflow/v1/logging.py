@@ -9,26 +9,8 @@ from gradtape.api.runtime.system import get_logger
 from gradtape.core.type_hints import TensorLike
 
 __all__ = [
-    "DEBUG",
-    "ERROR",
-    "FATAL",
-    "INFO",
-    "WARN",
-    "TaskLevelStatusMessage",
-    "debug",
-    "error",
-    "fatal",
-    "flush",
-    "get_verbosity",
-    "info",
-    "log",
-    "log_every_n",
-    "log_first_n",
-    "log_if",
-    "set_verbosity",
-    "vlog",
-    "warn",
-    "warning",
+    "DEBUG", "ERROR", "FATAL", "INFO", "WARN", "TaskLevelStatusMessage", "debug", "error", "fatal", "flush",
+    "get_verbosity", "info", "log", "log_every_n", "log_first_n", "log_if", "set_verbosity", "vlog", "warn", "warning",
 ]  # fmt: skip
 
 NAMESPACES = ("compat.v1.logging",)

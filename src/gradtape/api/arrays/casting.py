@@ -19,9 +19,7 @@ from ...sparse.tensor import SparseTensor
 from ...state.variable import Variable
 
 NAMESPACES = ("dtypes", "")
-__all__ = [
-    "bitcast", "cast", "saturate_cast",
-]  # fmt: skip
+__all__ = ["bitcast", "cast", "saturate_cast"]
 
 
 

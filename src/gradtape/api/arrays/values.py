@@ -14,26 +14,11 @@ from ...state.variable import Variable, VariableAggregation, VariableSynchroniza
 NAMESPACES = ("",)
 
 __all__ = [
-    "AggregationMethod",
-    "IndexedSlices",
-    "IndexedSlicesSpec",
-    "Module",
-    "SparseTensorSpec",
-    "Tensor",
-    "TensorArray",
-    "TensorArraySpec",
-    "TensorShape",
-    "TensorSpec",
-    "TypeSpec",
-    "Variable",
-    "VariableAggregation",
-    "VariableSynchronization",
-    "get_current_name_scope",
-    "name_scope",
-    "newaxis",
-    "type_spec_from_value",
+    "AggregationMethod", "IndexedSlices", "IndexedSlicesSpec", "Module", "SparseTensorSpec", "Tensor", "TensorArray",
+    "TensorArraySpec", "TensorShape", "TensorSpec", "TypeSpec", "Variable", "VariableAggregation",
+    "VariableSynchronization", "get_current_name_scope", "name_scope", "newaxis", "type_spec_from_value",
     "variable_creator_scope",
-]
+]  # fmt: skip
 
 newaxis = None
 

@@ -22,12 +22,9 @@ from .fields import is_union
 
 NAMESPACES = ("experimental",)
 __all__ = [
-    "dispatch_for_api",
-    "dispatch_for_binary_elementwise_apis",
-    "dispatch_for_binary_elementwise_assert_apis",
-    "dispatch_for_unary_elementwise_apis",
-    "unregister_dispatch_for",
-]
+    "dispatch_for_api", "dispatch_for_binary_elementwise_apis", "dispatch_for_binary_elementwise_assert_apis",
+    "dispatch_for_unary_elementwise_apis", "unregister_dispatch_for",
+]  # fmt: skip
 
 Signature = dict[Any, Any]  # from parameters, by name or position, to types
 F = TypeVar("F", bound=Callable[..., Any])

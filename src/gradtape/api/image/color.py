@@ -21,23 +21,10 @@ from .arguments import require, to_image
 
 NAMESPACES = ("image",)
 __all__ = [
-    "adjust_brightness",
-    "adjust_contrast",
-    "adjust_gamma",
-    "adjust_hue",
-    "adjust_jpeg_quality",
-    "adjust_saturation",
-    "convert_image_dtype",
-    "grayscale_to_rgb",
-    "hsv_to_rgb",
-    "per_image_standardization",
-    "rgb_to_grayscale",
-    "rgb_to_hsv",
-    "rgb_to_yiq",
-    "rgb_to_yuv",
-    "yiq_to_rgb",
-    "yuv_to_rgb",
-]
+    "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue", "adjust_jpeg_quality", "adjust_saturation",
+    "convert_image_dtype", "grayscale_to_rgb", "hsv_to_rgb", "per_image_standardization", "rgb_to_grayscale",
+    "rgb_to_hsv", "rgb_to_yiq", "rgb_to_yuv", "yiq_to_rgb", "yuv_to_rgb",
+]  # fmt: skip
 
 _RGB_TO_YIQ = [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]]
 _YIQ_TO_RGB = [[1, 1, 1], [0.95598634, -0.27201283, -1.10674021], [0.6208248, -0.64720424, 1.70423049]]

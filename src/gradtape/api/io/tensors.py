@@ -22,9 +22,7 @@ from ..runtime.system import py_function
 from ..strings.strings import text_tensor
 
 NAMESPACES = ("io",)
-__all__ = [
-    "deserialize_many_sparse", "parse_tensor", "serialize_many_sparse", "serialize_sparse", "serialize_tensor",
-]  # fmt: skip
+__all__ = ["deserialize_many_sparse", "parse_tensor", "serialize_many_sparse", "serialize_sparse", "serialize_tensor"]
 
 
 def _numbers(*names: str) -> tuple[int, ...]:

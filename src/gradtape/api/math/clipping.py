@@ -18,9 +18,7 @@ from ...ops.elementwise import arithmetic
 from ..arrays.casting import cast
 
 NAMESPACES = ("linalg", "")
-__all__ = [
-    "clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm",
-]  # fmt: skip
+__all__ = ["clip_by_global_norm", "clip_by_norm", "clip_by_value", "global_norm"]
 
 
 @overload

@@ -14,9 +14,7 @@ from ...ops.elementwise import complex as parts
 from ..arrays.creation import zeros_like
 
 NAMESPACES = ("math", "dtypes", "")
-__all__ = [
-    "angle", "complex", "conj", "imag", "real",
-]  # fmt: skip
+__all__ = ["angle", "complex", "conj", "imag", "real"]
 
 
 def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:

@@ -10,9 +10,7 @@ from ...engine.run.convert import integer, to_tensor
 from ...engine.run.namespace import ops
 
 NAMESPACES = ("math.special", "math")
-__all__ = [
-    "lbeta", "sobol_sample",
-]  # fmt: skip
+__all__ = ["lbeta", "sobol_sample"]
 
 
 def lbeta(x: TensorLike, name: str | None = None) -> Tensor:

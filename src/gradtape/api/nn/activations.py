@@ -15,9 +15,7 @@ from ..arrays.casting import cast
 from ..math.elementwise import refuse_unsigned
 
 NAMESPACES = ("nn", "nn.experimental")
-__all__ = [
-    "crelu", "dropout", "gelu", "general_dropout", "leaky_relu", "silu", "stateless_dropout", "swish",
-]  # fmt: skip
+__all__ = ["crelu", "dropout", "gelu", "general_dropout", "leaky_relu", "silu", "stateless_dropout", "swish"]
 
 
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:

@@ -14,13 +14,9 @@ from ..namespace import resolve
 
 NAMESPACES = ("nn", "")
 __all__ = [
-    "conv",
-    "conv2d_backprop_filter_v2",
-    "conv2d_backprop_input_v2",
-    "depthwise_conv2d_backprop_filter",
-    "depthwise_conv2d_backprop_input",
-    "with_space_to_batch",
-]
+    "conv", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2", "depthwise_conv2d_backprop_filter",
+    "depthwise_conv2d_backprop_input", "with_space_to_batch",
+]  # fmt: skip
 
 
 def depthwise_conv2d_backprop_input(

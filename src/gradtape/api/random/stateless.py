@@ -15,17 +15,9 @@ from .arguments import dims_of, scrambled
 
 NAMESPACES = ("random",)
 __all__ = [
-    "fold_in",
-    "split",
-    "stateless_binomial",
-    "stateless_categorical",
-    "stateless_gamma",
-    "stateless_normal",
-    "stateless_parameterized_truncated_normal",
-    "stateless_poisson",
-    "stateless_truncated_normal",
-    "stateless_uniform",
-]
+    "fold_in", "split", "stateless_binomial", "stateless_categorical", "stateless_gamma", "stateless_normal",
+    "stateless_parameterized_truncated_normal", "stateless_poisson", "stateless_truncated_normal", "stateless_uniform",
+]  # fmt: skip
 
 _UNIFORM = ("float16", "bfloat16", "float32", "float64", "int32", "int64", "uint32", "uint64")
 

@@ -18,9 +18,7 @@ from .promotion import axes_of, axis_of, common, floating, numeric, on_bools, pr
 from .shaping import static
 from .shared import ravel
 
-__all__ = [
-    "argpartition", "argsort", "bincount", "digitize", "histogram", "nonzero", "searchsorted", "sort", "unique",
-]  # fmt: skip
+__all__ = ["argpartition", "argsort", "bincount", "digitize", "histogram", "nonzero", "searchsorted", "sort", "unique"]
 
 
 def argsort(x, axis=-1):
