@@ -102,6 +102,44 @@ for optimizer in (keras.optimizers.Adam, keras.optimizers.legacy.Adam):
             0, 35.911346, 35.836506, 8, 35.911346, 35.836502,
         ],
     ),
+    "a compiled model with each optimizer, trained further": (
+        """
+from gradtape.core.protos.records import decoded
+
+row = np.linspace(-1, 1, 32, dtype="float32").reshape(8, 4)
+total = row.sum(1, keepdims=True)
+
+def contained(nodes, number, above=()):
+    # The names of all that an object contains; no object contains itself, or TensorFlow's loader does not end.
+    assert number not in above
+    for child in nodes[number].children:
+        yield child.local_name
+        yield from contained(nodes, child.node_id, (*above, number))
+
+def trained(model):
+    return model.fit(row, total, epochs=1, batch_size=4, shuffle=False, verbose=0).history["loss"][0]
+
+for name in ("SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "Adadelta", "Adamax", "Nadam", "Ftrl", "legacy.Adam"):
+    keras.utils.set_random_seed(1)
+    model = keras.Sequential([L.Dense(3, input_shape=(4,), activation="tanh"), L.Dense(1)])
+    kind = getattr(keras.optimizers.legacy if "." in name else keras.optimizers, name.split(".")[-1])
+    model.compile(kind(0.01), "mse")
+    trained(model)
+    trained(model)
+    path = tempfile.mkdtemp()
+    model.save(path)
+    with open(path + "/saved_model.pb", "rb") as file:
+        nodes = decoded("SavedModel", file.read()).meta_graphs[0].object_graph_def.nodes
+    optimizer = next(child.node_id for child in nodes[0].children if child.local_name == "optimizer")
+    print(len(set(contained(nodes, optimizer)) & {"_variables", "_iterations", "_learning_rate", "iter", "beta_1"}))
+    plain, again = tf.saved_model.load(path), keras.models.load_model(path)
+    print(trained(again))
+""",
+        [
+            3, 4.662477, 3, 5.113802, 3, 5.113874, 3, 5.317801, 3, 4.287729, 3, 5.782384, 3, 5.150885, 3, 5.276091,
+            3, 5.454197, 2, 5.113798,
+        ],
+    ),
     "a model without layers": (
         """
 class Empty(keras.Model):

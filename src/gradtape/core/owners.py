@@ -13,6 +13,13 @@ class TrackableReference(NamedTuple):
     ref: Any
 
 
+class NoDependency:
+    """A value that does not become a child of the object to which it is assigned."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 class Trackable:
     """A variable, or an object with children by name: a module, a layer or an optimizer.
 
@@ -77,7 +84,7 @@ class Trackable:
         self._was_set(name, trackable)
 
     def _no_dependency(self, value: Any) -> Any:
-        """Returns the value: it is not tracked."""
+        """Returns what to assign to an attribute for it to have this value without making it a child."""
         return value
 
     def _add_variable_with_custom_getter(
@@ -115,7 +122,13 @@ class Owner(Trackable):
     _exchanges_containers = True  # whether its lists and dicts may be replaced by wrappers that track additions
 
     def __setattr__(self, name: str, value: object) -> None:
+        if isinstance(value, NoDependency):
+            super().__setattr__(name, value.value)
+            self._untrack_attributes([name])
+            return
         super().__setattr__(name, value)
+        if name in self.__dict__.get("_self_untracked", ()) and self._setattr_tracking:
+            self.__dict__["_self_untracked"].discard(name)
         if "_restorations" in self.__dict__:
             self._was_set(name, self.__dict__.get(name))
 
@@ -127,6 +140,10 @@ class Owner(Trackable):
         untracked = self.__dict__.get("_self_untracked", ())
         own = {name: value for name, value in self.__dict__.items() if name not in untracked}
         return {name: value for name, value in own.items() if not name.startswith("_self_")} | named
+
+    def _no_dependency(self, value: Any) -> Any:
+        """Returns what to assign to an attribute for it to have this value without making it a child."""
+        return NoDependency(value)
 
     def _untrack_attributes(self, names: Iterable[str]) -> None:
         """Makes attributes that the object has no children."""

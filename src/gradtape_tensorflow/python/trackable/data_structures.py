@@ -11,15 +11,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, MutableSequence
 from typing import Any
 
-from gradtape.core.owners import Owner, Trackable
+from gradtape.core.owners import NoDependency, Owner, Trackable
 from gradtape.state.variable import Variable
-
-
-class NoDependency:
-    """A value that is not tracked as an attribute of an object."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
 
 
 class TrackableDataStructure(Owner):
