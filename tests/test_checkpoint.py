@@ -4,8 +4,10 @@ import copy
 import errno
 import io
 import os
+import re
 import subprocess
 import sys
+import threading
 import weakref
 from pathlib import Path
 
@@ -13,10 +15,14 @@ import numpy as np
 import pytest
 
 import gradtape as tf
-from gradtape.checkpoint import shared
+from gradtape.checkpoint import bundle, shared
+from gradtape.checkpoint.object_graph import ObjectNode
 from gradtape.state import archive
 
 VALUE = "/.ATTRIBUTES/VARIABLE_VALUE"
+ARCHIVE = tf.train.CheckpointOptions(save_format="npz")
+NODES = [ObjectNode({"v": 1}, None), ObjectNode({}, "v" + VALUE)]
+CONTENTS = shared.Contents({"v" + VALUE: tf.constant([1.0])}, NODES, {})
 
 
 class Net(tf.Module):
@@ -31,7 +37,11 @@ class Net(tf.Module):
 
 
 def keys(path):
-    return [name.removesuffix(VALUE) for name, _ in tf.train.list_variables(path)]
+    return [name.removesuffix(VALUE) for name, _ in tf.train.list_variables(path) if name != bundle.OBJECT_GRAPH]
+
+
+def files_of(name):
+    return [f"{name}.data-00000-of-00001", f"{name}.index"]
 
 
 def values(net):
@@ -174,7 +184,7 @@ def test_bad_input(tmp_path):
     checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
     with pytest.raises(tf.errors.NotFoundError, match="double-check"):
         checkpoint.restore(tmp_path / "none")
-    path = Path(checkpoint.write(tmp_path / "cut") + ".npz")
+    path = Path(checkpoint.write(tmp_path / "cut", ARCHIVE) + ".npz")
     whole = path.read_bytes()
     for size in (0, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
@@ -190,11 +200,11 @@ def test_a_save_that_fails_leaves_everything_as_it_was(tmp_path, monkeypatch):
     checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
     first = checkpoint.save(tmp_path / "ckpt")
     monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk gone")))
-    with pytest.raises(tf.errors.UnknownError, match=r"ckpt-2\.npz; disk gone"):
+    with pytest.raises(tf.errors.UnknownError, match=r"ckpt-2\.data-00000-of-00001; disk gone"):
         checkpoint.save(tmp_path / "ckpt")
     monkeypatch.undo()
     assert int(checkpoint.save_counter) == 1
-    assert sorted(os.listdir(tmp_path)) == ["checkpoint", "ckpt-1.npz"]
+    assert sorted(os.listdir(tmp_path)) == ["checkpoint", *files_of("ckpt-1")]
     assert tf.train.latest_checkpoint(tmp_path) == first
 
 
@@ -226,10 +236,13 @@ def failing(function, at, error):
     [(io.FileIO, "__init__"), (io.FileIO, "write"), (os, "fsync"), (os, "replace")],
     ids=["open", "write", "fsync", "replace"],
 )
-def test_whatever_fails_the_checkpoint_before_is_whole(tmp_path, monkeypatch, owner, name, error, expected):
-    values = tf.Variable(np.arange(50_000.0))  # several writes
-    checkpoint = tf.train.Checkpoint(values=values)
-    first = checkpoint.save(tmp_path / "ckpt")
+@pytest.mark.parametrize("save_format", ["tf", "npz"])
+def test_whatever_fails_the_checkpoint_before_is_whole(
+    tmp_path, monkeypatch, owner, name, error, expected, save_format
+):
+    values = tf.Variable(np.arange(200_000.0))  # several writes
+    checkpoint, options = tf.train.Checkpoint(values=values), tf.train.CheckpointOptions(save_format=save_format)
+    first = checkpoint.save(tmp_path / "ckpt", options)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     values.assign(values * 2)
     at = 0
@@ -242,36 +255,106 @@ def test_whatever_fails_the_checkpoint_before_is_whole(tmp_path, monkeypatch, ow
         else:
             monkeypatch.setattr(owner, name, function)
         try:
-            checkpoint.write(first)
+            checkpoint.write(first, options)
         except expected as raised:
-            assert isinstance(raised, KeyboardInterrupt) or "ckpt-1.npz; " in str(raised)
+            assert isinstance(raised, KeyboardInterrupt) or re.search(r"ckpt-1\.\S+; ", str(raised))
         else:
             break
         finally:
             monkeypatch.undo()
-        in_place = name == "fsync" and at > 1  # it was the folder's: the new file already has its name
-        assert sorted(tmp_path.iterdir()) == sorted(before)
-        if not in_place:
-            assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+        in_place = name == "fsync" and at > (4 if save_format == "tf" else 1)  # it was the folder's: all is done
+        present = {path: path.read_bytes() for path in tmp_path.iterdir()}
+        assert not [path for path in present if path.suffix == ".part"]
+        if save_format == "npz":
+            assert sorted(present) == sorted(before) if in_place else present == before
+        for path in present.keys() - before.keys():  # the previous data under its other name
+            assert path.name == "ckpt-1.data-00000-of-00002"
+        restored = tf.Variable(np.zeros(200_000))
+        tf.train.Checkpoint(values=restored).read(first).expect_partial()
+        assert in_place or restored.numpy()[-1] == 199_999
+        for path in present:
+            path.unlink()
+        for path, data in before.items():
+            path.write_bytes(data)
     assert len(calls) == at - 1 > 0
+    assert sorted(tmp_path.iterdir()) == sorted(before)
     values.assign(values * 0)
     checkpoint.read(first).assert_consumed()
-    assert values.numpy()[-1] == 2 * 49_999
+    assert values.numpy()[-1] == 2 * 199_999
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3])
+def test_at_every_moment_of_a_write_a_reader_finds_one_checkpoint(tmp_path, monkeypatch, shards):
+    """Also one that TensorFlow has written with that many data files; a reader that is open keeps its own."""
+    v = tf.Variable(np.arange(3.0))
+    checkpoint, prefix = tf.train.Checkpoint(v=v), str(tmp_path / "ckpt")
+    entries = {}
+    checkpoint.write(prefix)
+    if shards > 1:
+        values = bundle.read_bundle(prefix)
+        for shard, (name, value) in enumerate(values.items()):
+            with archive.replacing(bundle.data_path(prefix, shard, shards)) as file:
+                text = value.dtype == object
+                named = {name: tf.constant(value.item())} if text else {name: value}
+                entries |= bundle.write_data(file, named, shard)
+        (tmp_path / "ckpt.index").write_bytes(bundle.index_of(entries, shards))
+    opened, read = tf.train.load_checkpoint(prefix), []
+
+    def looking(function):
+        def call(*args, **kwargs):
+            result = function(*args, **kwargs)
+            read.append(tf.train.load_variable(prefix, "v" + VALUE).tolist())
+            return result
+
+        return call
+
+    v.assign(v * 2)
+    for name in ("replace", "link", "remove"):
+        monkeypatch.setattr(os, name, looking(getattr(os, name)))
+    checkpoint.write(prefix)
+    monkeypatch.undo()
+    assert read == sorted(read) and read[0] == [0, 1, 2] and read[-1] == [0, 2, 4]
+    assert opened.get_tensor("v" + VALUE).tolist() == [0, 1, 2]
+    assert sorted(os.listdir(tmp_path)) == files_of("ckpt")
+
+
+def test_two_writers_of_one_checkpoint_leave_that_of_one(tmp_path):
+    prefix, failed = str(tmp_path / "ckpt"), []
+
+    def write(number):
+        variables = [tf.Variable(np.full(1000 * number, float(number))) for _ in range(number)]
+        try:
+            for _ in range(20):
+                tf.train.Checkpoint(v=variables).write(prefix)
+                reader = tf.train.load_checkpoint(prefix)
+                sizes = {reader.get_tensor(f"v/{i}{VALUE}").sum() for i in range(1)}
+                assert sizes <= {1000.0, 4000.0, 9000.0}
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and sorted(os.listdir(tmp_path)) == files_of("ckpt")
 
 
 def test_a_draft_does_not_follow_a_link(tmp_path, monkeypatch):
     (tmp_path / "victim").write_text("precious")
     monkeypatch.setattr(archive.secrets, "token_hex", lambda _: "guessed")
-    (tmp_path / f"ckpt.npz.guessed.{os.getpid()}.part").symlink_to(tmp_path / "victim")
+    (tmp_path / f"ckpt.index.guessed.{os.getpid()}.part").symlink_to(tmp_path / "victim")
     with pytest.raises(tf.errors.AlreadyExistsError):
         tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "ckpt")
     assert (tmp_path / "victim").read_text() == "precious"
+    assert len(list(tmp_path.iterdir())) == 2  # the other draft has been removed
 
 
-def test_every_damaged_bit_and_every_missing_end_is_noticed(tmp_path):
+@pytest.mark.parametrize("ending", ["npz", "index", "data-00000-of-00001"])
+def test_every_damaged_bit_and_every_missing_end_is_noticed(tmp_path, ending):
     v = tf.Variable([1.0, 2.0])
     checkpoint = tf.train.Checkpoint(v)
-    path = Path(checkpoint.write(tmp_path / "ckpt") + ".npz")
+    path = Path(checkpoint.write(tmp_path / "ckpt", ARCHIVE if ending == "npz" else None) + f".{ending}")
     whole = path.read_bytes()
     flipped = [whole[:i] + bytes([whole[i] ^ 1 << bit]) + whole[i + 1 :] for i in range(len(whole)) for bit in range(8)]
     noticed = 0
@@ -280,7 +363,8 @@ def test_every_damaged_bit_and_every_missing_end_is_noticed(tmp_path):
         v.assign([0.0, 0.0])
         try:
             checkpoint.read(tmp_path / "ckpt").assert_consumed()
-        except tf.errors.DataLossError:
+        except tf.errors.DataLossError as error:
+            assert "ckpt" in str(error)
             noticed += 1
             expected = [0.0, 0.0]
         else:
@@ -301,7 +385,7 @@ def test_a_damaged_list_of_checkpoints_is_as_good_as_none(tmp_path):
 
 
 def test_reading_values(tmp_path):
-    path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).save(tmp_path / "ckpt")
+    path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).save(tmp_path / "ckpt", ARCHIVE)
     assert tf.train.load_variable(tmp_path, "v" + VALUE).tolist() == [1, 2]
     reader = tf.train.load_checkpoint(path)
     assert reader.get_variable_to_shape_map()["v" + VALUE] == [2]
@@ -323,7 +407,7 @@ def test_manager_keeps_the_last_ones(tmp_path):
     assert manager.latest_checkpoint is None and manager.checkpoints == []
     assert names(manager.save() for _ in range(4)) == ["ckpt-1", "ckpt-2", "ckpt-3", "ckpt-4"]
     assert names(manager.checkpoints) == ["ckpt-3", "ckpt-4"]
-    assert sorted(os.listdir(tmp_path)) == ["checkpoint", "ckpt-3.npz", "ckpt-4.npz"]
+    assert sorted(os.listdir(tmp_path)) == ["checkpoint", *files_of("ckpt-3"), *files_of("ckpt-4")]
     assert names([manager.save(checkpoint_number=10)]) == ["ckpt-10"]
     again = tf.train.CheckpointManager(checkpoint, tmp_path, max_to_keep=3)
     assert names(again.checkpoints) == ["ckpt-4", "ckpt-10"]
@@ -338,7 +422,7 @@ def test_manager_keeps_some_for_good(tmp_path):
     )
     for _ in range(3):
         manager.save()
-    assert sorted(os.listdir(tmp_path)) == ["checkpoint", "ckpt-1.npz", "ckpt-2.npz", "ckpt-3.npz"]
+    assert len(os.listdir(tmp_path)) == 1 + 2 * 3
     assert names(manager.checkpoints) == ["ckpt-3"]
 
 
@@ -419,7 +503,7 @@ def test_moving_average():
 def test_a_name_may_end_like_a_file(tmp_path):
     v = tf.Variable(1.0)
     checkpoint = tf.train.Checkpoint(v=v)
-    path = checkpoint.write(tmp_path / "weights.npz")
+    path = checkpoint.write(tmp_path / "weights.npz", ARCHIVE)
     for given in (path, path + ".npz", os.fsencode(path)):
         v.assign(2.0)
         checkpoint.read(given).assert_consumed()
@@ -476,7 +560,8 @@ def test_what_comes_into_lists_and_dicts_later_is_restored(tmp_path):
     assert float(module.layers[2]) == 7.0
 
 
-def test_a_process_without_memory_tells_the_others_and_leaves_no_shard(tmp_path, monkeypatch):
+@pytest.mark.parametrize("as_archive", [False, True])
+def test_a_process_without_memory_tells_the_others_and_leaves_no_shard(tmp_path, monkeypatch, as_archive):
     told = []
 
     def exchange(value):
@@ -487,19 +572,21 @@ def test_a_process_without_memory_tells_the_others_and_leaves_no_shard(tmp_path,
         raise MemoryError("no memory")
 
     group = shared.Group(0, 2, exchange, shards=True)
-    values = {"v": tf.constant([1.0])}
     with shared.write_together(group):
         monkeypatch.setattr(shared.archive.ArchiveWriter, "finish", fails)
+        monkeypatch.setattr(shared.bundle, "_write_tensor", fails)
         with pytest.raises(MemoryError):
-            shared.write(str(tmp_path / "ckpt"), values, {})
+            shared.write(str(tmp_path / "ckpt"), CONTENTS, as_archive)
     assert told == [["ResourceExhaustedError", "no memory"]] and not list(tmp_path.iterdir())
 
 
-def test_shards_without_a_main_file_are_removed(tmp_path, monkeypatch):
-    answers = iter([[None, None], [["UnknownError", "disk full"], None]])
+@pytest.mark.parametrize("as_archive", [False, True])
+def test_shards_without_a_main_file_are_removed(tmp_path, monkeypatch, as_archive):
+    entries = [] if as_archive else [[{}, {}]]
+    answers = iter([[None, None], *entries, [["UnknownError", "disk full"], None]])
     with shared.write_together(shared.Group(1, 2, lambda value: next(answers), shards=True)):
         with pytest.raises(tf.errors.UnknownError, match="rank 0 could not write"):
-            shared.write(str(tmp_path / "ckpt"), {"v": tf.constant([1.0])}, {})
+            shared.write(str(tmp_path / "ckpt"), CONTENTS, as_archive)
     assert not list(tmp_path.iterdir())
 
 

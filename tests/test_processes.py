@@ -566,8 +566,8 @@ assert hvd.save(manager) == folder + "/ckpt-1"
 w.assign([5.0, 6.0])
 assert hvd.save(manager, shards=True) == folder + "/ckpt-2"
 files = sorted(os.listdir(folder))
-shards = [f"ckpt-2.shard-0000{i}-of-00002.npz" for i in (0, 1)]
-assert files == ["checkpoint", "ckpt-1.npz", "ckpt-2.npz", *shards], files
+shards = [f"ckpt-2.data-0000{i}-of-00002" for i in (0, 1)]
+assert files == ["checkpoint", "ckpt-1.data-00000-of-00001", "ckpt-1.index", *shards, "ckpt-2.index"], files
 hvd.barrier()
 if r == 1:  # the disk is full
     def write(self, data):
@@ -613,6 +613,6 @@ def test_checkpoints_are_written_once_or_in_parts_and_whole_or_not_at_all(tmp_pa
     assert w.numpy().tolist() == [7.0, 8.0]
     assert v.numpy()[-1] == 999.0
     assert dict(tf.train.list_variables(latest))["v/.ATTRIBUTES/VARIABLE_VALUE"] == [1000]
-    Path(f"{latest}.shard-00001-of-00002.npz").unlink()
-    with pytest.raises((tf.errors.DataLossError, tf.errors.NotFoundError), match="shard-00001-of-00002"):
+    Path(f"{latest}.data-00001-of-00002").unlink()
+    with pytest.raises((tf.errors.DataLossError, tf.errors.NotFoundError), match="data-00001-of-00002"):
         tf.train.Checkpoint(v=v, w=w).restore(latest)

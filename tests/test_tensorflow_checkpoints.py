@@ -103,6 +103,7 @@ def test_slots_are_saved_and_restored(tmp_path):
     optimizer.minimize(lambda: tf.reduce_sum(v * v))
     path = tf.train.Checkpoint(v=v, optimizer=optimizer).write(tmp_path / "ckpt")
     assert [name for name, _ in tf.train.list_variables(path)] == [
+        bundle.OBJECT_GRAPH,
         "v" + SUFFIX,
         "v/.OPTIMIZER_SLOT/optimizer/momentum" + SUFFIX,
     ]
@@ -162,7 +163,8 @@ def test_a_folder_of_tensorflows_is_gone_on_with(tmp_path):
     assert manager.restore_or_initialize() == str(tmp_path / "slots-1") == tf.train.latest_checkpoint(tmp_path)
     assert v.numpy().tolist() == pytest.approx([0.9, 1.9])
     assert manager.save() == str(tmp_path / "slots-2")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint", "slots-2.npz"]
+    files = ["checkpoint", "slots-2.data-00000-of-00001", "slots-2.index"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == files
 
 
 def test_what_is_written_is_read_back(tmp_path):

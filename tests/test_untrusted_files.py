@@ -226,6 +226,7 @@ def rewritten(path, change):
 
 
 KEY = "v/.ATTRIBUTES/VARIABLE_VALUE"
+ARCHIVE = tf.train.CheckpointOptions(save_format="npz")
 
 
 @pytest.mark.parametrize(
@@ -240,7 +241,7 @@ KEY = "v/.ATTRIBUTES/VARIABLE_VALUE"
 )
 def test_the_header_of_an_array_is_not_evaluated(tmp_path, monkeypatch, old, new):
     monkeypatch.chdir(tmp_path)
-    path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write("ckpt")
+    path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).write("ckpt", ARCHIVE)
 
     def change(members):
         data = members[KEY + ".npy"]
@@ -266,7 +267,7 @@ def change_notes(path, change):
 
 @pytest.mark.parametrize("number", [-1, 9, "1", None])
 def test_edges_of_a_checkpoint_lead_to_objects(tmp_path, number):
-    path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "ckpt")
+    path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "ckpt", ARCHIVE)
     change_notes(path + ".npz", lambda notes: notes["objects"][0][0].update(v=number))
     with pytest.raises(tf.errors.DataLossError, match="leads nowhere"):
         tf.train.Checkpoint(v=tf.Variable(0.0)).read(path)
@@ -274,8 +275,8 @@ def test_edges_of_a_checkpoint_lead_to_objects(tmp_path, number):
 
 def test_parts_of_a_checkpoint_are_beside_it(tmp_path):
     (tmp_path / "in").mkdir()
-    tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "secret")
-    path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "in/ckpt")
+    tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "secret", ARCHIVE)
+    path = tf.train.Checkpoint(v=tf.Variable(1.0)).write(tmp_path / "in/ckpt", ARCHIVE)
     for name in ("../secret.npz", str(tmp_path / "secret.npz"), "ckpt.shard-00000-of-00001.npz/../../secret.npz"):
         change_notes(path + ".npz", lambda notes, name=name: notes.update(shards={name: [KEY]}))
         with pytest.raises(tf.errors.DataLossError, match="as a part of it"):

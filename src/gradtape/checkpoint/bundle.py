@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 import os
 import struct
-from collections.abc import Mapping
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from glob import escape, glob
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -20,12 +22,16 @@ from ..core.dtypes import DType
 from ..core.protos import wire
 from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor, wrap
-from ..engine.run.convert import to_tensor
-from ..state.archive import replacing
-from ..state.checksums import masked_crc32c
+from ..engine.run.convert import to_array, to_tensor
+from ..state.archive import locked, replacing, replacing_all
+from ..state.checksums import Checksum, masked_crc32c
 from .table import read_table, table_of
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+INDEX = ".index"
+DATA = ".data-?????-of-?????"  # a pattern of names
+_BLOCK = 1 << 19  # bytes that are written or read at once
+_ATTEMPTS = 100  # to open index and data while another writer replaces them
 _FULL = -1  # the length of a slice that covers its whole axis
 
 Slice = tuple[tuple[int, int], ...]  # start and length along each axis
@@ -45,7 +51,7 @@ class Entry(NamedTuple):
 
 def is_bundle(prefix: str) -> bool:
     """Whether there is a TensorFlow checkpoint under this prefix."""
-    return os.path.isfile(prefix + ".index")
+    return os.path.isfile(prefix + INDEX)
 
 
 def read_bundle(prefix: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
@@ -55,33 +61,101 @@ def read_bundle(prefix: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any
 
 
 def write_bundle(prefix: str | os.PathLike[str], tensors: Mapping[str, Any], object_graph: bytes | None = None) -> None:
-    """Write a checkpoint that TensorFlow can read; `object_graph` is a serialized TrackableObjectGraph."""
+    """Write a checkpoint that TensorFlow can read; `object_graph` is a serialized TrackableObjectGraph.
+
+    A checkpoint under the same prefix can be read until this one can: see `_switching`.
+    """
     path = os.fsdecode(prefix)
-    named = {name: value if isinstance(value, Tensor) else to_tensor(value) for name, value in tensors.items()}
-    if object_graph is not None:
-        named[OBJECT_GRAPH] = wrap(np.array(object_graph, object), dtypes.string)
-    table = {b"": encoded("BundleHeaderProto", {"num_shards": 1, "version": {"producer": 1}})}
-    offset = 0
-    with replacing(_data_path(path, 0, 1)) as file:
-        for name, tensor in sorted(named.items(), key=lambda item: item[0].encode()):
-            data, checksum = _serialize_tensor(tensor)
-            file.write(data)
-            table[name.encode()] = _encode_entry(tensor.dtype, tensor.dims, offset, len(data), checksum)
-            offset += len(data)
-    with replacing(path + ".index") as file:  # last: its data file exists by now
-        file.write(table_of(table))
+    switching = partial(_switching, path)
+    with replacing_all([data_path(path, 0, 1), path + INDEX], switching) as (data_file, index_file):
+        table = write_data(data_file, with_graph(tensors, object_graph))
+        index_file.write(index_of(table, 1))
 
 
-def _serialize_tensor(tensor: Tensor) -> tuple[bytes, int]:
-    """Serialize a tensor; return its bytes and checksum."""
-    array = np.asarray(tensor.array)
+def with_graph(tensors: Mapping[str, Any], object_graph: bytes | None) -> Mapping[str, Any]:
+    """Returns the tensors with the graph of objects as one of them."""
+    if object_graph is None:
+        return tensors
+    return {**tensors, OBJECT_GRAPH: wrap(np.array(object_graph, object), dtypes.string)}
+
+
+def write_data(file: BinaryIO, tensors: Mapping[str, Any], shard: int = 0) -> dict[str, bytes]:
+    """Write tensors, or what becomes one, to a data file, one after the other; return their entries for the index."""
+    entries, offset = {}, 0
+    for name, value in sorted(tensors.items(), key=lambda item: item[0].encode()):
+        tensor = value if isinstance(value, Tensor) else to_tensor(value)
+        size, checksum = _write_tensor(file, tensor)
+        entries[name] = _encode_entry(tensor.dtype, tensor.dims, shard, offset, size, checksum)
+        offset += size
+    return entries
+
+
+def index_of(entries: Mapping[str, bytes], shards: int) -> bytes:
+    """Returns the contents of the index of a checkpoint with that many data files."""
+    return table_of({b"": _header(shards)} | {name.encode(): entry for name, entry in entries.items()})
+
+
+def _header(shards: int) -> bytes:
+    return encoded("BundleHeaderProto", {"num_shards": shards, "version": {"producer": 1}})
+
+
+@contextmanager
+def _switching(path: str) -> Iterator[None]:
+    """Surrounds the replacement of a checkpoint's data file, then its index, so that there is always a valid one.
+
+    Meanwhile the previous index refers to the previous data by another name, that of the first of two data files, for
+    TensorFlow's readers, too. A lock keeps the files of two writers apart.
+    """
+    with locked(os.path.dirname(path) or "."):
+        _keep_previous(path)
+        yield
+        remove_data(path, keep=data_path(path, 0, 1))
+
+
+def _keep_previous(path: str) -> None:
+    """Give the data file of an existing checkpoint another name, and write an index that refers to it by that."""
+    data, kept = data_path(path, 0, 1), data_path(path, 0, 2)
+    try:
+        with open(path + INDEX, "rb") as file:
+            table = read_table(file.read())
+        if decoded("BundleHeaderProto", table[b""]).num_shards != 1:
+            return  # its data files have other names anyway
+    except (FileNotFoundError, LookupError, ValueError):
+        return  # there is none, or it is damaged
+    with suppress(FileNotFoundError):
+        os.remove(kept)
+    try:
+        os.link(data, kept)
+    except OSError:  # there is no data, or the file system has no links: the two renames follow each other closely
+        return
+    with replacing(path + INDEX) as file:
+        file.write(table_of(table | {b"": _header(2)}))
+
+
+def remove_data(prefix: str, keep: str | None = None) -> None:
+    """Delete the data files of a checkpoint except for one."""
+    for path in glob(escape(prefix) + DATA):
+        if path != keep:
+            with suppress(FileNotFoundError):
+                os.remove(path)
+
+
+def _write_tensor(file: BinaryIO, tensor: Tensor) -> tuple[int, int]:
+    """Write a tensor; return its size in bytes and its checksum."""
+    array = np.asarray(to_array(tensor))
     if tensor.dtype is not dtypes.string:
-        data = array.tobytes()
-        return data, masked_crc32c(data)
+        data, checksum = np.ascontiguousarray(array).reshape(-1).view(np.uint8), Checksum()
+        for start in range(0, len(data), _BLOCK):
+            block = data[start : start + _BLOCK]
+            checksum.update(block)
+            file.write(block)
+        return len(data), checksum.masked
     texts = array.ravel().tolist()
     lengths, checked = [len(text) for text in texts], b"".join(map(bytes, texts))
     length_checksum, whole = _string_checksums(lengths, checked)
-    return wire.varints(lengths) + struct.pack("<I", length_checksum) + checked, whole
+    stored = wire.varints(lengths) + struct.pack("<I", length_checksum) + checked
+    file.write(stored)
+    return len(stored), whole
 
 
 def _string_checksums(lengths: list[int], text: bytes) -> tuple[int, int]:
@@ -91,10 +165,11 @@ def _string_checksums(lengths: list[int], text: bytes) -> tuple[int, int]:
     return first, masked_crc32c(sizes + struct.pack("<I", first) + text)
 
 
-def _encode_entry(dtype: DType, shape: tuple[int, ...], offset: int, size: int, checksum: int) -> bytes:
+def _encode_entry(dtype: DType, shape: tuple[int, ...], shard: int, offset: int, size: int, checksum: int) -> bytes:
     values = {
         "dtype": dtype.as_datatype_enum,
         "shape": {"dim": [{"size": n} for n in shape]},
+        "shard_id": shard,
         "offset": offset,
         "size": size,
         "crc32c": checksum,
@@ -102,22 +177,33 @@ def _encode_entry(dtype: DType, shape: tuple[int, ...], offset: int, size: int, 
     return encoded("BundleEntryProto", values)
 
 
-def _data_path(prefix: str, shard: int, shards: int) -> str:
+def data_path(prefix: str, shard: int, shards: int) -> str:
     return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
 
 
 class BundleReader:
     """Reads the tensors of a TensorFlow checkpoint one at a time.
 
-    `DataLossError` if a file is damaged, `NotFoundError` if one is missing.
+    `DataLossError` if a file is damaged, `NotFoundError` if one is missing. The reader opens index and data together,
+    so that it reads one checkpoint even if another replaces it under the same prefix.
     """
 
     def __init__(self, prefix: str | os.PathLike[str]) -> None:
         self.path = os.fsdecode(prefix)
-        index = self.path + ".index"
-        with errors.of_system(index), open(index, "rb") as file:
-            data = file.read()
-        with self._trusting(index):
+        self._files: dict[int, BinaryIO] = {}
+        self._verified: set[str] = set()
+        index = self.path + INDEX
+        for _ in range(_ATTEMPTS):
+            with errors.of_system(index), open(index, "rb") as file:
+                self._read_index(file.read())
+                self._open_data()
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(os.stat(index), os.fstat(file.fileno())):
+                        break
+        self.dtypes = {name: entry.dtype for name, entry in self._entries.items()}
+
+    def _read_index(self, data: bytes) -> None:
+        with self._trusting(self.path + INDEX):
             table = read_table(data)
             header = decoded("BundleHeaderProto", table.pop(b""))
             self._shards = header.num_shards or 1
@@ -125,7 +211,13 @@ class BundleReader:
                 raise wire.DecodeError("the numbers are big-endian, which gradtape does not read")
             self._parts = {key: _entry(value) for key, value in table.items() if key[:1] == b"\0"}
             self._entries = {key.decode(): _entry(value) for key, value in table.items() if key[:1] != b"\0"}
-        self.dtypes = {name: entry.dtype for name, entry in self._entries.items()}
+
+    def _open_data(self) -> None:
+        """Open the data files that there are; the error about a missing one says which tensor needs it."""
+        self.close()
+        for shard in {entry.shard for entry in (*self._entries.values(), *self._parts.values())}:
+            with suppress(OSError):
+                self._files[shard] = open(data_path(self.path, shard, self._shards), "rb", buffering=0)
 
     @contextmanager
     def _trusting(self, path: str) -> Any:
@@ -150,7 +242,7 @@ class BundleReader:
 
     def _joined(self, name: str, entry: Entry) -> np.ndarray[Any, Any]:
         """Assemble a tensor that was stored in slices."""
-        with self._trusting(f"{self.path}.index"):
+        with self._trusting(f"{self.path}{INDEX}"):
             stored = [self._parts[_part_key(name, part)] for part in entry.slices]
             # Check the total size before allocating; below, each element must be written exactly once.
             if sum(math.prod(part.shape) for part in stored) != math.prod(entry.shape):
@@ -165,21 +257,55 @@ class BundleReader:
                 written[place] = True
             return array
 
-    def _array(self, name: str, entry: Entry) -> np.ndarray[Any, Any]:
-        path = _data_path(self.path, entry.shard, self._shards)
-        with errors.of_system(path), open(path, "rb") as file:
+    def verify(self, name: str) -> None:
+        """Raises an error if the tensor with this name is damaged; does not keep its values."""
+        entry = self._entries[name]
+        if entry.slices or entry.dtype is dtypes.string:
+            self.read(name)
+            return
+        path, file = self._locate(name, entry)
+        with self._trusting(path), errors.of_system(path):
+            checksum, left = Checksum(), entry.size
+            while left:
+                block = file.read(min(left, _BLOCK))
+                if not block:
+                    raise wire.DecodeError(f"the file ends within the tensor {name!r}")
+                checksum.update(block)
+                left -= len(block)
+            _compare(name, entry.checksum, checksum.masked)
+        self._verified.add(name)
+
+    def _locate(self, name: str, entry: Entry) -> tuple[str, BinaryIO]:
+        """Returns the path of the data file with a tensor, and the file at its place; checks the sizes."""
+        path = data_path(self.path, entry.shard, self._shards)
+        with errors.of_system(path):
+            file = self._files.get(entry.shard) or self._files.setdefault(entry.shard, open(path, "rb", buffering=0))
             with self._trusting(path):
                 if entry.offset + entry.size > os.fstat(file.fileno()).st_size:
                     raise wire.DecodeError(f"the file ends within the tensor {name!r}")
                 if entry.dtype is not dtypes.string:
                     _check_size(name, entry)
             file.seek(entry.offset)
-            data = file.read(entry.size)
+        return path, file
+
+    def _array(self, name: str, entry: Entry) -> np.ndarray[Any, Any]:
+        path, file = self._locate(name, entry)
+        stored = np.empty(entry.size, np.uint8)
+        view, filled = memoryview(stored), 0  # type: ignore[arg-type]
+        with self._trusting(path), errors.of_system(path):
+            while filled < entry.size:
+                count = file.readinto(view[filled:])  # type: ignore[attr-defined]
+                if not count:
+                    raise wire.DecodeError(f"the file ends within the tensor {name!r}")
+                filled += count
         with self._trusting(path):
             if entry.dtype is dtypes.string:
-                return _strings(name, data, entry)
-            _compare(name, entry.checksum, masked_crc32c(data))
-            return np.frombuffer(data, entry.dtype.numpy).reshape(entry.shape).copy()
+                return _strings(name, stored.tobytes(), entry)
+            if name not in self._verified:
+                checksum = Checksum()
+                checksum.update(stored)
+                _compare(name, entry.checksum, checksum.masked)
+            return stored.view(entry.dtype.numpy).reshape(entry.shape)
 
     @property
     def object_graph(self) -> bytes | None:
@@ -187,13 +313,17 @@ class BundleReader:
         return self.read(OBJECT_GRAPH).array.item() if OBJECT_GRAPH in self._entries else None
 
     def close(self) -> None:
-        """Do nothing: no file is open between reads."""
+        """Close the files."""
+        while self._files:
+            self._files.popitem()[1].close()
+
+    __del__ = close
 
     def __enter__(self) -> BundleReader:
         return self
 
     def __exit__(self, *_: Any) -> None:
-        pass
+        self.close()
 
 
 def _check_size(name: str, entry: Entry) -> None:

@@ -22,7 +22,9 @@ from .sharding import sharded_values
 
 
 def _saved_value(variable: Variable) -> Tensor:
-    """Returns the value of a variable."""
+    """Returns the value of a variable, which later updates do not change, if possible without a copy."""
+    if type(variable) is Variable:
+        return variable._as_tensor()
     value: Any = variable.numpy()
     return wrap(value, variable.dtype)
 
@@ -31,7 +33,8 @@ def _saved_value(variable: Variable) -> Tensor:
 class Checkpoint(Owner):
     """Saves and restores all variables owned by the objects given by name, or by one root object.
 
-    A checkpoint is one .npz file, written atomically: an interrupted `save` leaves earlier checkpoints intact.
+    A checkpoint consists of TensorFlow's files, an index and its data, or of one .npz file on request; see
+    `tf.train.CheckpointOptions`. An interrupted `save` leaves earlier checkpoints intact, also under the same path.
 
     >>> import tempfile
     >>> step = tf.Variable(1)
@@ -101,21 +104,26 @@ class Checkpoint(Owner):
         >>> checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
         >>> path = checkpoint.write(tempfile.mkdtemp() + "/ckpt")
         >>> [name for name, shape in tf.train.list_variables(path)]
-        ['v/.ATTRIBUTES/VARIABLE_VALUE']
+        ['_CHECKPOINTABLE_OBJECT_GRAPH', 'v/.ATTRIBUTES/VARIABLE_VALUE']
         """
         with dispatch.traced_by(None):
             nodes, variables = describe_objects(self._top)
-        notes = {"objects": [node if node.slots else node[:2] for node in nodes]}
+        names = {key: variable.name.removesuffix(":0") for key, variable in variables.items()}
+
+        as_tensors = {key for key, variable in variables.items() if isinstance(variable, Variable)}
 
         def write(tensors: Sequence[Tensor]) -> list[Tensor]:
             prefix, *values = tensors
             path = os.fsdecode(prefix.array[()])
             if isinstance(file_prefix, Tensor) and not os.path.isdir(os.path.dirname(path) or "."):
                 raise errors.NotFoundError(f"{os.path.dirname(path)}; No such file or directory")
-            held = (wrap(to_array(value), value.dtype) for value in values)
-            named = dict(zip(variables, held, strict=True))
+            given = iter(values)
+            named = {key: next(given) if key in as_tensors else _saved_value(x) for key, x in variables.items()}
             policy = getattr(options, "experimental_sharding_callback", None)
-            shared.write(path, named if policy is None else sharded_values(policy, named), notes)
+            if policy is not None:
+                named = sharded_values(policy, {key: wrap(to_array(x), x.dtype) for key, x in named.items()})
+            as_archive = getattr(options, "save_format", "tf") == "npz"
+            shared.write(path, shared.Contents(named, nodes, names), as_archive)
             for callback in getattr(options, "experimental_write_callbacks", None) or ():
                 callback(path) if signature_of(callback).parameters else callback()
             return [prefix]
@@ -124,9 +132,9 @@ class Checkpoint(Owner):
         if dispatch.thread.trace is not None:
             from ..graph.control_flow.python_calls import traced_call
 
-            values = [to_tensor(variable) for variable in variables.values()]
+            values = [to_tensor(variables[key]) for key in variables if key in as_tensors]
             return traced_call(write, [prefix, *values], [dtypes.string], differentiable=False)[0]
-        write([prefix, *map(_saved_value, variables.values())])
+        write([prefix, *(_saved_value(variables[key]) for key in variables if key in as_tensors)])
         return os.fsdecode(prefix.array[()])
 
     def save(self, file_prefix: Any, options: Any = None) -> str:

@@ -1,4 +1,4 @@
-"""The files of a checkpoint: one archive (gradtape), or an index and data files (TensorFlow)."""
+"""The files of a checkpoint: an index and data files (TensorFlow's format), or one archive (on request)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Any
 from ..core import errors
 from ..state.archive import ArchiveReader
 from . import shared, tensorflow_graph
-from .bundle import BundleReader
+from .bundle import INDEX, BundleReader, remove_data
 from .object_graph import ObjectNode, SlotVariable, check_nodes
 from .shared import ENDING
 
-INDEX = ".index"
 _SAVED_MODEL = ("saved_model.pb", "saved_model.pbtxt")
 
 
@@ -25,7 +24,7 @@ def exists(prefix: str) -> bool:
 
 def newest(prefix: str) -> str | None:
     """The main file of a checkpoint; the newer one if both formats exist, None if neither does."""
-    found = [path for path in (prefix + ENDING, prefix + INDEX) if os.path.isfile(path)]
+    found = [path for path in (prefix + INDEX, prefix + ENDING) if os.path.isfile(path)]
     return max(found, key=os.path.getmtime, default=None)
 
 
@@ -49,10 +48,10 @@ def open_checkpoint(save_path: Any) -> ArchiveReader | BundleReader:
 
 def remove(prefix: str) -> None:
     """Delete the files of a checkpoint, main files first: without them the others are not read."""
-    for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".data-?????-of-?????"),
-                 *glob(escape(prefix) + ".shard-?????-of-?????" + ENDING)):  # fmt: skip
+    for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".shard-?????-of-?????" + ENDING)):
         with suppress(FileNotFoundError):
             os.remove(path)
+    remove_data(prefix)
 
 
 def nodes_of(reader: ArchiveReader | BundleReader) -> list[ObjectNode] | None:

@@ -10,8 +10,9 @@ from typing import Any
 from ..core.tracebacks import bounded
 from ..state import archive
 from . import files, shared, state
+from .bundle import DATA, INDEX
 from .checkpoint import Checkpoint
-from .files import ENDING
+from .shared import ENDING
 
 
 @bounded
@@ -72,7 +73,7 @@ class CheckpointManager:
             if len(times) != len(found.all_model_checkpoint_paths):
                 times = [now] * len(found.all_model_checkpoint_paths)
             self._kept = dict(zip(found.all_model_checkpoint_paths, times, strict=True))
-        for pattern in ("checkpoint", f"{checkpoint_name}-*{ENDING}"):
+        for pattern in ("checkpoint", *(f"{checkpoint_name}-*{ending}" for ending in (ENDING, INDEX, DATA))):
             archive.remove_drafts(self._directory, pattern)
 
     @property

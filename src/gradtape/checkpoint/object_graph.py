@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 from ..core.owners import Trackable
 from ..state.variable import Variable
 
-SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
+VALUE = "VARIABLE_VALUE"
+_ATTRIBUTES = "/.ATTRIBUTES/"
+SUFFIX = _ATTRIBUTES + VALUE
 
 
 class SlotVariable(NamedTuple):
@@ -87,10 +89,32 @@ def children(owner: Any) -> dict[str, Any]:
     return {name: value for name, value in named.items() if is_trackable(value)}
 
 
+def attribute_of(node: ObjectNode) -> tuple[str, str] | None:
+    """Returns the attribute of its owner that a node stores, and that attribute's key; None for other nodes.
+
+    Some objects of TensorFlow's have no variables but attributes with one or more values: `t/.ATTRIBUTES/table-keys`
+    and `t/.ATTRIBUTES/table-values` are those of the attribute `table`.
+    """
+    path, separator, name = (node.key or "").rpartition(_ATTRIBUTES)
+    if not separator or name == VALUE:
+        return None
+    attribute = name.partition("-")[0]
+    return attribute, path + _ATTRIBUTES + attribute
+
+
+def _attribute_key(owner: Any, path: str, name: str) -> str | None:
+    """Returns the key of a child that TensorFlow stores as an attribute of its owner; None for other children."""
+    attribute = getattr(type(owner), "_checkpoint_attribute", None)
+    if attribute is None:
+        return None
+    return path + _ATTRIBUTES + (name if name == attribute else f"{attribute}-{name}")
+
+
 def describe_objects(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
     """Returns the object graph below `root`, which is node 0, and the variables by key."""
     numbers, nodes, found, paths = {id(root): 0}, [], {}, []
     waiting: deque[tuple[Any, tuple[str, ...]]] = deque([(root, ())])
+    attributes: dict[int, str] = {}
     alive = [root]  # objects that `children` creates must stay alive as long as their ids are compared
     while waiting:
         owner, way = waiting.popleft()
@@ -102,13 +126,17 @@ def describe_objects(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
                 numbers[id(child)] = len(numbers)
                 waiting.append((child, (*way, name)))
                 alive.append(child)
+                key = _attribute_key(owner, "/".join(map(_escape, way)), name)
+                if key is not None:
+                    attributes[id(child)] = key
             below[name] = numbers[id(child)]
         variable = variable_of(owner)
         path = "/".join(map(_escape, way))
         paths.append(path)
-        nodes.append(ObjectNode(below, None if variable is None else path + SUFFIX))
-        if variable is not None:
-            found[path + SUFFIX] = variable
+        key = None if variable is None else attributes.get(id(owner), path + SUFFIX)
+        nodes.append(ObjectNode(below, key))
+        if key is not None:
+            found[key] = variable
     variables = [owner for owner in alive if variable_of(owner) is not None]
     for number, owner in enumerate(alive):
         slots = []

@@ -56,6 +56,8 @@ class PythonState(Owner, abc.ABC):
 
     __module__ = "gradtape.train.experimental"
 
+    _checkpoint_attribute = "py_state"
+
     @abc.abstractmethod
     def serialize(self) -> Any:
         """Returns the state, as a string or bytes."""

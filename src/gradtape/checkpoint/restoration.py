@@ -195,9 +195,12 @@ def _assign(reader: ArchiveReader | BundleReader, wanted: list[tuple[Any, str]])
     """Assign the values of these keys to variables (ours or Keras'): all of them or, if one does not fit, none."""
     for held, key in wanted:
         _check(reader, held, key)
-    values: list[tuple[Any, Any]] = [(variable_of(held), reader.read(key)) for held, key in wanted]
+    for _, key in wanted:
+        reader.verify(key)
     with dispatch.traced_by(None):
-        for variable, value in values:
+        for held, key in wanted:  # one value at a time is in memory beside the variables
+            variable, value = variable_of(held), reader.read(key)
+            assert variable is not None
             if value.dtype is not variable.dtype:
                 value = wrap(np.asarray(value.array).astype(variable.dtype.numpy)[()], variable.dtype)
             variable.assign(value)

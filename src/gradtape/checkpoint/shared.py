@@ -1,7 +1,8 @@
 """Checkpoints written by several processes: rank 0 writes everything, or each process writes a shard.
 
-In a `write_together` block every process calls `save`. Invariant: rank 0 writes the main file last, after all shards
-are on disk, and a checkpoint exists only with its main file. If one process fails, all of them raise.
+In a `write_together` block every process calls `save`. Invariant: rank 0 writes the main file (the index of
+TensorFlow's format, or the archive) last, after all shards are on disk, and a checkpoint exists only with its main
+file. If one process fails, all of them raise.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
 
 from ..core import errors
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, wrap
+from ..engine.run.convert import to_array
 from ..state import archive
+from . import bundle
+from .object_graph import ObjectNode
+from .tensorflow_graph import encode_graph
 
 ENDING = ".npz"
 _SHARD = re.compile(r"\.shard-\d{5}-of-\d{5}\.npz")  # appended to the path of the checkpoint
@@ -47,32 +52,100 @@ def leads() -> bool:
     return not _groups or _groups[-1].rank == 0
 
 
-def write(prefix: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> None:
-    """Write a checkpoint: alone, or together with the group."""
+class Contents(NamedTuple):
+    """What a checkpoint consists of: the values by key, the objects, and the names of variables by key."""
+
+    values: Mapping[str, Tensor]
+    nodes: list[ObjectNode]
+    names: dict[str, str]
+
+
+def write(prefix: str, contents: Contents, as_archive: bool = False) -> None:
+    """Write a checkpoint, in TensorFlow's format or as an archive: alone, or together with the group."""
+    save = _save_archive if as_archive else _save_bundle
     if not _groups:
-        _write(prefix + ENDING, values, notes)
+        save(prefix, contents)
         return
     group = _groups[-1]
     if group.shards:
-        names = [f"{prefix}.shard-{rank:05}-of-{group.size:05}{ENDING}" for rank in range(group.size)]
-        parts = _parts(values, group.size)
-        own, mine = names[group.rank], parts[group.rank]
-        notes = {**notes, "shards": {os.path.basename(name): keys for name, keys in zip(names, parts, strict=True)}}
-        try:
-            _agree(group, lambda: _write(own, {key: values[key] for key in mine}, {}))
-            _agree(group, lambda: _write(prefix + ENDING, {}, notes) if group.rank == 0 else None)
-        except BaseException:  # without the main file nothing would delete the shard
-            with suppress(OSError):
-                os.remove(own)
-            raise
+        (_share_archive if as_archive else _share_bundle)(prefix, contents, group)
     else:
-        _agree(group, lambda: _write(prefix + ENDING, values, notes) if group.rank == 0 else None)
+        _agree(group, lambda: save(prefix, contents) if group.rank == 0 else None)
 
 
-def _write(path: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> None:
+def _save_bundle(prefix: str, contents: Contents) -> None:
+    bundle.write_bundle(prefix, contents.values, encode_graph(contents.nodes, contents.names))
+    with suppress(FileNotFoundError):  # the checkpoint under this prefix is another one now
+        os.remove(prefix + ENDING)
+
+
+def _share_bundle(prefix: str, contents: Contents, group: Group) -> None:
+    """Write one data file per process, and the index with the entries of all."""
+    values = bundle.with_graph(contents.values, encode_graph(contents.nodes, contents.names))
+    own = bundle.data_path(prefix, group.rank, group.size)
+    mine = {key: values[key] for key in _parts(values, group.size)[group.rank]}
+    entries: dict[str, bytes] = {}
+
+    def write_data() -> None:
+        with archive.replacing(own) as file:
+            entries.update(bundle.write_data(file, mine, group.rank))
+
+    def write_index() -> None:
+        with archive.replacing(prefix + bundle.INDEX) as file:
+            file.write(bundle.index_of(everything, group.size))
+        with suppress(FileNotFoundError):
+            os.remove(prefix + ENDING)
+
+    try:
+        _agree(group, write_data)
+        parts = group.exchange({key: entry.hex() for key, entry in entries.items()})
+        everything = {key: bytes.fromhex(entry) for part in parts for key, entry in part.items()}
+        _agree(group, lambda: write_index() if group.rank == 0 else None)
+    except BaseException:  # without the index nothing would delete the data
+        with suppress(OSError):
+            os.remove(own)
+        raise
+
+
+def _save_archive(prefix: str, contents: Contents) -> None:
+    _write_archive(prefix + ENDING, contents.values, _notes(contents))
+    _remove_bundle(prefix)
+
+
+def _share_archive(prefix: str, contents: Contents, group: Group) -> None:
+    names = [f"{prefix}.shard-{rank:05}-of-{group.size:05}{ENDING}" for rank in range(group.size)]
+    values, parts = contents.values, _parts(contents.values, group.size)
+    own, mine = names[group.rank], parts[group.rank]
+    shards = {os.path.basename(name): keys for name, keys in zip(names, parts, strict=True)}
+
+    def write_main() -> None:
+        _write_archive(prefix + ENDING, {}, {**_notes(contents), "shards": shards})
+        _remove_bundle(prefix)
+
+    try:
+        _agree(group, lambda: _write_archive(own, {key: values[key] for key in mine}, {}))
+        _agree(group, lambda: write_main() if group.rank == 0 else None)
+    except BaseException:  # without the main file nothing would delete the shard
+        with suppress(OSError):
+            os.remove(own)
+        raise
+
+
+def _remove_bundle(prefix: str) -> None:
+    """Delete TensorFlow's files under a prefix, which has another checkpoint now."""
+    with suppress(FileNotFoundError):
+        os.remove(prefix + bundle.INDEX)
+        bundle.remove_data(prefix)
+
+
+def _notes(contents: Contents) -> dict[str, Any]:
+    return {"objects": [node if node.slots else node[:2] for node in contents.nodes]}
+
+
+def _write_archive(path: str, values: Mapping[str, Tensor], notes: dict[str, Any]) -> None:
     with archive.replacing(path) as file, archive.ArchiveWriter(file) as writer:
         for key, value in values.items():
-            writer.add(key, value)
+            writer.add(key, wrap(to_array(value), value.dtype))
         writer.finish(notes)
 
 

@@ -12,9 +12,7 @@ from typing import Any
 
 from ..core.protos import wire
 from ..core.protos.records import decoded, encoded
-from .object_graph import ObjectNode, SlotVariable, check_nodes
-
-_VALUE = "VARIABLE_VALUE"
+from .object_graph import VALUE, ObjectNode, SlotVariable, attribute_of, check_nodes
 
 
 def decode_graph(data: bytes, stored: Iterable[str] = ()) -> list[ObjectNode]:
@@ -24,7 +22,7 @@ def decode_graph(data: bytes, stored: Iterable[str] = ()) -> list[ObjectNode]:
         children = {child.local_name: child.node_id for child in node.children}
         key = None
         for attribute in node.attributes:
-            if attribute.name == _VALUE:
+            if attribute.name == VALUE:
                 key = attribute.checkpoint_key
             else:
                 parts.append((children, attribute.name, attribute.checkpoint_key))
@@ -46,19 +44,32 @@ def decode_graph(data: bytes, stored: Iterable[str] = ()) -> list[ObjectNode]:
 
 def encode_graph(nodes: list[ObjectNode], names: dict[str, str] | None = None) -> bytes:
     """Serialize the graph; `names` maps keys to the full names of variables."""
-    return encoded("TrackableObjectGraph", {"nodes": [_node_values(node, names or {}) for node in nodes]})
+    attributes = {number: found for number, node in enumerate(nodes) if (found := attribute_of(node)) is not None}
+    kept = [number for number in range(len(nodes)) if number not in attributes]
+    numbers = {number: index for index, number in enumerate(kept)}
 
+    def values_of(node: ObjectNode) -> dict[str, Any]:
+        own = sorted({attributes[child] for child in node.children.values() if child in attributes})
+        stored = [{"name": name, "checkpoint_key": key} for name, key in own]
+        if node.key is not None:
+            full = (names or {}).get(node.key, "")
+            stored.append({"name": VALUE, "full_name": full, "checkpoint_key": node.key})
+        return {
+            "children": [
+                {"node_id": numbers.get(child, child), "local_name": name}
+                for name, child in node.children.items()
+                if child not in attributes
+            ],
+            "slot_variables": [
+                {
+                    "original_variable_node_id": numbers.get(slot.of, slot.of),
+                    "slot_name": slot.name,
+                    "slot_variable_node_id": numbers.get(slot.node, slot.node),
+                }
+                for slot in node.slots
+            ],
+            "attributes": stored,
+            "has_checkpoint_values": {"value": True},
+        }
 
-def _node_values(node: ObjectNode, names: dict[str, str]) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "children": [{"node_id": number, "local_name": name} for name, number in node.children.items()],
-        "slot_variables": [
-            {"original_variable_node_id": slot.of, "slot_name": slot.name, "slot_variable_node_id": slot.node}
-            for slot in node.slots
-        ],
-        "has_checkpoint_values": {"value": True},
-    }
-    if node.key is not None:
-        full = names.get(node.key, "")
-        values["attributes"] = [{"name": _VALUE, "full_name": full, "checkpoint_key": node.key}]
-    return values
+    return encoded("TrackableObjectGraph", {"nodes": [values_of(nodes[number]) for number in kept]})

@@ -6,7 +6,7 @@ import copy
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,6 +41,7 @@ class CheckpointOptions:
       experimental_write_callbacks: functions that are called after a checkpoint is written, with its path or without
         arguments.
       experimental_sharding_callback: a `tf.train.experimental.ShardingCallback`. Its shards are written to one file.
+      save_format: "tf" for TensorFlow's files, an index and its data, or "npz" for one file that `numpy.load` reads.
 
     A checkpoint is written when `write` or `save` returns, also with `enable_async`. `experimental_skip_slot_variables`
     has no effect, which is logged.
@@ -61,7 +62,11 @@ class CheckpointOptions:
         enable_async: bool = False,
         experimental_skip_slot_variables: bool = False,
         experimental_sharding_callback: Any = None,
+        *,
+        save_format: Literal["tf", "npz"] = "tf",
     ) -> None:
+        if save_format not in ("tf", "npz"):
+            raise ValueError(f"save_format is 'tf' for TensorFlow's files, 'npz' for one archive; got {save_format!r}")
         for callback in experimental_write_callbacks or ():
             if len(signature_of(callback).parameters) > 1:
                 raise AssertionError(f"A callback takes the path of the checkpoint, or nothing; got {callback}")
@@ -72,6 +77,7 @@ class CheckpointOptions:
         self.experimental_write_callbacks = experimental_write_callbacks
         self.experimental_skip_slot_variables = experimental_skip_slot_variables
         self.experimental_sharding_callback = experimental_sharding_callback
+        self.save_format = save_format
 
     def __copy__(self) -> CheckpointOptions:
         found = CheckpointOptions()
@@ -205,6 +211,6 @@ def list_variables(ckpt_dir_or_file: PathLike) -> list[tuple[str, list[int]]]:
     >>> import tempfile
     >>> path = tf.train.Checkpoint(layers=[tf.Variable([1.0, 2.0])]).write(tempfile.mkdtemp() + "/ckpt")
     >>> tf.train.list_variables(path)
-    [('layers/0/.ATTRIBUTES/VARIABLE_VALUE', [2])]
+    [('_CHECKPOINTABLE_OBJECT_GRAPH', []), ('layers/0/.ATTRIBUTES/VARIABLE_VALUE', [2])]
     """
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())

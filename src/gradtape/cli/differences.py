@@ -25,7 +25,7 @@ DIFFERENCES = {
     "io.encode_jpeg": "uses Pillow's encoder",
     "strings.regex_full_match": "uses Python's regular expressions and rejects what they do not support",
     "strings.regex_replace": "uses Python's regular expressions and rejects what they do not support",
-    "train.Checkpoint": "writes one .npz file; reads TensorFlow's too",
+    "train.Checkpoint": "saves of an iterator how many elements it has given, which TensorFlow does not read",
     "linalg.tridiagonal_solve": "lacks perturb_singular=True",
     **dict.fromkeys(
         [

@@ -13,8 +13,8 @@ import os
 import re
 import secrets
 import zipfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple
 
@@ -24,6 +24,11 @@ from ..core import dtypes, errors
 from ..core.dtypes import as_dtype
 from ..core.locks import call_in_child, leave_to_parent
 from ..core.tensor import Tensor, wrap
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _CONTENTS = "contents.json"
 _BYTES = ".bytes"  # strings are stored as one array of all bytes and an array of their lengths
@@ -42,29 +47,66 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     System errors are raised as TensorFlow's: `ResourceExhaustedError` if the disk is full.
     """
-    target = Path(path)
+    with replacing_all([path]) as (file,):
+        yield file
+
+
+@contextmanager
+def replacing_all(
+    paths: Sequence[str | os.PathLike[str]], switching: Callable[[], AbstractContextManager[Any]] = nullcontext
+) -> Iterator[list[BinaryIO]]:
+    """Open temporary files that replace `paths`, of one folder, in this order, if the block succeeds.
+
+    None is replaced before all are on disk, so a full disk changes nothing. `switching` surrounds the replacements.
+    """
+    targets = [Path(path) for path in paths]
     # The random name allows concurrent writers, and an attacker cannot predict it to plant a link.
-    process = os.getpid()  # a child that was forked in the block leaves the file to its parent
-    draft = target.with_name(f"{target.name}.{secrets.token_hex(8)}.{process}.part")
-    with errors.of_system(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
+    process = os.getpid()  # a child that was forked in the block leaves the files to its parent
+    token = secrets.token_hex(8)
+    drafts = [target.with_name(f"{target.name}.{token}.{process}.part") for target in targets]
+    with errors.of_system(targets[0]):
+        targets[0].parent.mkdir(parents=True, exist_ok=True)
+    created: list[Path] = []
     try:
-        with io.BufferedWriter(_Draft(draft, target)) as file:
-            yield file
+        with ExitStack() as opened:
+            files: list[BinaryIO] = []
+            for draft, target in zip(drafts, targets, strict=True):
+                files.append(opened.enter_context(io.BufferedWriter(_Draft(draft, target))))
+                created.append(draft)
+            yield files
             if os.getpid() != process:
                 return
-            with errors.of_system(target):
-                file.flush()
-                os.fsync(file.fileno())
-        with errors.of_system(target):
-            os.replace(draft, target)
+            for file, target in zip(files, targets, strict=True):
+                with errors.of_system(target):
+                    file.flush()
+                    os.fsync(file.fileno())
+        with switching():
+            for draft, target in zip(drafts, targets, strict=True):
+                with errors.of_system(target):
+                    os.replace(draft, target)
     except BaseException:
         if os.getpid() == process:
-            with suppress(OSError):
-                draft.unlink(missing_ok=True)
+            for draft in created:
+                with suppress(OSError):
+                    draft.unlink(missing_ok=True)
         raise
-    with errors.of_system(target):
-        _flush_folder(target.parent)
+    with errors.of_system(targets[0]):
+        flush_folder(targets[0].parent)
+
+
+@contextmanager
+def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """In the block, no other process or thread is in such a block for this folder, where the system can say so."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 class _Draft(io.FileIO):
@@ -104,7 +146,7 @@ def _is_running(process: str) -> bool:
     return True
 
 
-def _flush_folder(folder: Path) -> None:
+def flush_folder(folder: Path) -> None:
     """Flush a folder: only then is a renamed file durable."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
@@ -239,6 +281,13 @@ class ArchiveReader:
         if array.dtype != dtype.numpy:
             array = array.view(dtype.numpy)
         return wrap(array if array.ndim else array[()], dtype)
+
+    def verify(self, name: str) -> None:
+        """Raises an error if the tensor with this name is damaged."""
+        if self.dtypes.get(name) is dtypes.string:
+            self.read(name)
+        else:
+            self.shape(name)
 
     def _strings(self, name: str, sizes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Read strings of these sizes."""

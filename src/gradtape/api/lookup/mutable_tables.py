@@ -204,6 +204,8 @@ class MutableHashTable(_MutableTable):
 
     __module__ = "gradtape.lookup.experimental"
 
+    _checkpoint_attribute = "table"
+
     def __init__(
         self,
         key_dtype: Any,
