@@ -1,7 +1,12 @@
 """Input and output of programs: files, images, text and summaries."""
 
+import ctypes
+import errno
 import gc
+import io
 import os
+import random
+import re
 import subprocess
 import sys
 
@@ -9,6 +14,8 @@ import numpy as np
 import pytest
 
 import gradtape as tf
+from gradtape.state import archive, file_systems
+from gradtape.state.file_patterns import compile_pattern
 
 PICTURE = (np.add.outer(np.arange(8), np.arange(6))[:, :, None] * 10 + np.array([0, 40, 80])).astype(np.uint8)
 
@@ -54,6 +61,115 @@ def test_lines_of_a_file(tmp_path):
     assert list(tf.io.gfile.GFile(path)) == ["one\n", "two\n"]
     assert tf.io.gfile.GFile(path, "rb").readline() == b"one\n" and tf.io.gfile.stat(path).length == 8
     assert list(tf.io.gfile.walk(tmp_path)) == [(str(tmp_path), [], ["lines"])]
+
+
+@pytest.fixture
+def bucket():
+    """The address of an empty bucket in memory."""
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    yield "memory://bucket/folder"
+    if memory.exists("bucket"):
+        memory.rm("bucket", recursive=True)
+
+
+def test_files_of_buckets(bucket, tmp_path):
+    files = tf.io.gfile
+    tf.io.write_file(f"{bucket}/a.txt", "one\r\ntwo")
+    tf.io.write_file(f"{bucket}/sub/b.txt", "")
+    with files.GFile(f"{bucket}/a.txt", "a") as file:
+        file.write("\nthree")
+    assert files.GFile(f"{bucket}/a.txt").readlines() == ["one\n", "two\n", "three"]
+    assert files.glob([f"{bucket}/*", f"{bucket}/*/*.txt"]) == [f"{bucket}/{x}" for x in ("a.txt", "sub", "sub/b.txt")]
+    assert list(files.walk(bucket)) == [(bucket, ["sub"], ["a.txt"]), (f"{bucket}/sub", [], ["b.txt"])]
+    stats = files.stat(f"{bucket}/a.txt")
+    assert stats.length == 14 and stats.mtime_nsec > 0 and files.stat(bucket).is_directory
+    files.copy(f"{bucket}/a.txt", str(tmp_path / "a"))
+    files.copy(str(tmp_path / "a"), f"{bucket}/c.txt")
+    files.rename(f"{bucket}/c.txt", f"{bucket}/d.txt")
+    assert tf.io.read_file(f"{bucket}/d.txt").numpy() == b"one\r\ntwo\nthree"
+    files.remove(f"{bucket}/d.txt")
+    assert files.listdir(bucket) == ["a.txt", "sub"] and files.listdir("ram" + bucket[6:]) == ["a.txt", "sub"]
+    for error, call in (
+        (tf.errors.NotFoundError, lambda: files.GFile(f"{bucket}/d.txt").read()),
+        (tf.errors.NotFoundError, lambda: files.stat(f"{bucket}/d.txt")),
+        (tf.errors.NotFoundError, lambda: files.listdir(f"{bucket}/a.txt")),
+        (tf.errors.FailedPreconditionError, lambda: files.GFile(f"{bucket}/sub", "w").write("x")),
+        (tf.errors.FailedPreconditionError, lambda: files.makedirs(f"{bucket}/a.txt")),
+        (tf.errors.OutOfRangeError, lambda: files.GFile(f"{bucket}/a.txt").seek(15)),
+        (tf.errors.UnimplementedError, lambda: files.rename(f"{bucket}/a.txt", str(tmp_path / "b"))),
+    ):
+        with pytest.raises(error):
+            call()
+    files.rmtree(bucket)
+    assert not files.exists(bucket)
+
+
+def test_datasets_of_buckets(bucket):
+    with tf.io.TFRecordWriter(f"{bucket}/records", "GZIP") as writer:
+        writer.write(b"first")
+    tf.io.write_file(f"{bucket}/lines", "one\ntwo")
+    assert list(tf.data.TFRecordDataset(f"{bucket}/records", "GZIP").as_numpy_iterator()) == [b"first"]
+    assert list(tf.data.TextLineDataset(f"{bucket}/lines").as_numpy_iterator()) == [b"one", b"two"]
+    names = tf.data.Dataset.list_files(f"{bucket}/*", shuffle=False).as_numpy_iterator()
+    assert list(names) == [f"{bucket}/lines".encode(), f"{bucket}/records".encode()]
+    data = tf.data.Dataset.range(3)
+    data.save(f"{bucket}/saved", "GZIP")
+    for again in (
+        tf.data.Dataset.load(f"{bucket}/saved", compression="GZIP"), data.snapshot(f"{bucket}/snapshot"),
+        data.cache(f"{bucket}/cache"),
+    ):  # fmt: skip
+        assert [list(again.as_numpy_iterator()) for _ in range(2)] == [[0, 1, 2]] * 2
+    assert tf.io.gfile.exists(f"{bucket}/snapshot/snapshot.metadata") and tf.io.gfile.exists(f"{bucket}/cache.npz")
+
+
+def test_a_failed_write_leaves_the_file_of_a_bucket(bucket):
+    tf.data.Dataset.range(2).cache(f"{bucket}/cache").reduce(0, lambda state, _: state)
+    with pytest.raises(ZeroDivisionError), archive.replacing(f"{bucket}/cache.npz") as file:
+        file.write(bytes([1 // 0]))
+    assert list(tf.data.Dataset.range(9).cache(f"{bucket}/cache").as_numpy_iterator()) == [0, 1]
+
+
+@pytest.mark.parametrize(("scheme", "packages"), [("gs", "fsspec>=2024.6' gcsfs"), ("s3", "fsspec>=2024.6' s3fs")])
+def test_buckets_need_a_package(scheme, packages, monkeypatch):
+    monkeypatch.setattr(file_systems, "is_installed", lambda package: False)
+    for call in (tf.io.gfile.exists, tf.io.gfile.isdir, tf.io.gfile.glob, lambda path: tf.io.gfile.GFile(path).read()):
+        with pytest.raises(ImportError, match=re.escape(f"pip install '{packages} (file: '{scheme}://bucket/x')")):
+            call(f"{scheme}://bucket/x")
+    assert tf.io.gfile.get_registered_schemes() == ["", "file"]
+
+
+@pytest.mark.parametrize("write", [tf.data.Dataset.save, lambda data, path: list(data.snapshot(path))])
+@pytest.mark.parametrize("count", [3, 100_000])
+def test_a_full_disk_under_a_dataset(write, count, tmp_path, monkeypatch):
+    class Full(io.RawIOBase):
+        def write(self, data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    local_open = file_systems._LocalFiles.open
+
+    def full_open(self, path, mode):
+        return Full() if path.endswith(".snapshot") else local_open(self, path, mode)
+
+    monkeypatch.setattr(file_systems._LocalFiles, "open", full_open)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match=r"0000\.snapshot; No space left on device"):
+        write(tf.data.Dataset.range(count), str(tmp_path / "saved"))
+    assert not (tmp_path / "saved" / "snapshot.metadata").exists()
+
+
+def test_patterns_match_as_in_c():
+    """Random patterns and names of the characters that mean something, beside the system's `fnmatch`."""
+    try:
+        fnmatch = ctypes.CDLL(None).fnmatch
+    except (OSError, AttributeError, TypeError):
+        pytest.skip("the system has no fnmatch")
+    if not sys.platform.startswith("linux"):
+        pytest.skip("what the standard leaves open is decided as in glibc")
+    draw = random.Random(0)
+    for _ in range(20_000):
+        pattern = "".join(draw.choices("ab-]![^*?\\[/", k=draw.randint(1, 7)))
+        name = "".join(draw.choices("ab-]![^\\/", k=draw.randint(1, 4)))
+        same = bool(compile_pattern(pattern).fullmatch(name)) == (not fnmatch(pattern.encode(), name.encode(), 1))
+        assert same, (pattern, name)
 
 
 @pytest.mark.parametrize(("channels", "shape"), [(0, (8, 6, 3)), (1, (8, 6, 1)), (3, (8, 6, 3)), (4, (8, 6, 4))])

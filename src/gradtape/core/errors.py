@@ -241,6 +241,10 @@ _OF_SYSTEM: dict[type[OpError], tuple[str, ...]] = {  # the same mapping as in T
     UnimplementedError: ("ENOSYS", "ENOTSUP"),
 }
 _BY_NUMBER = {getattr(errno, name, None): kind for kind, names in _OF_SYSTEM.items() for name in names}
+_NUMBERS: dict[type[OSError], int] = {  # of errors that Python code, such as fsspec's, raises without a number
+    FileNotFoundError: errno.ENOENT, FileExistsError: errno.EEXIST, PermissionError: errno.EACCES,
+    IsADirectoryError: errno.EISDIR, NotADirectoryError: errno.ENOTDIR,
+}  # fmt: skip
 
 
 @contextmanager
@@ -249,5 +253,6 @@ def of_system(path: str | bytes | os.PathLike[Any]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        kind = _BY_NUMBER.get(error.errno, UnknownError)
-        raise kind(f"{os.fsdecode(path)}; {error.strerror or error}") from error
+        number = error.errno or _NUMBERS.get(type(error))
+        reason = error.strerror or (os.strerror(number) if number else error)
+        raise _BY_NUMBER.get(number, UnknownError)(f"{os.fsdecode(path)}; {reason}") from error

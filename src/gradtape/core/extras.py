@@ -13,6 +13,7 @@ EXTRAS = {
     "jpeg": ("pillow>=10",),
     "summary": ("tensorboardX>=2.6.2.2",),
     "protobuf": ("protobuf>=6.31.1",),
+    "buckets": ("fsspec>=2024.6",),
     "xla": ("jax>=0.8",),
     "torch": ("torch>=2.6", "array-api-compat>=1.11"),
     "keras": ("keras>=3.15", "pillow>=10", "tensorboardX>=2.6.2.2"),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from ..core import errors
 from ..core.locks import call_in_child
 from ..core.tensor import Tensor
-from ..state import archive
+from ..state import archive, file_systems
 from .calls import input_pass
 from .elements.structure import copy_for_reader, leaves, pack_leaves
 from .resumable import END, CallableIterator, Failure, FailureIterator, raise_failures
@@ -64,7 +63,7 @@ class FileCache:
 
     def __init__(self, make: Callable[[], Elements], name: str, structure: Callable[[], Any]) -> None:
         self._make = make
-        self._path = Path(f"{name}.npz")
+        self._path = f"{name}.npz"
         self._structure = structure
         self._writers: dict[str, object] = {}  # by path, the pass that writes the file, if there is one
         call_in_child(self._forget_writers)
@@ -73,19 +72,23 @@ class FileCache:
         self._writers.clear()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FileCache, (self._make, str(self._path).removesuffix(".npz"), self._structure)
+        return FileCache, (self._make, self._path.removesuffix(".npz"), self._structure)
 
     def begin(self) -> Elements:
         """Starts a pass: over the file, or one that writes it."""
-        return self._read() if self._path.exists() else raise_failures(self._written(input_pass(self._make)))
+        if file_systems.exists(self._path):
+            return self._read()
+        return raise_failures(self._written(input_pass(self._make)))
 
     def element_at(self, element_at: Callable[[int], Any], index: int) -> Any:
         """Returns an element by index, from the file if it exists."""
-        return next(itertools.islice(self._read(), index, None)) if self._path.exists() else element_at(index)
+        if file_systems.exists(self._path):
+            return next(itertools.islice(self._read(), index, None))
+        return element_at(index)
 
     def _written(self, begin: Callable[[], Elements]) -> Elements:
         own = object()
-        if self._writers.setdefault(self._path.name, own) is not own:  # atomic
+        if self._writers.setdefault(self._path, own) is not own:  # atomic
             yield from FailureIterator(begin())  # another pass is writing
             return
         try:
@@ -103,7 +106,7 @@ class FileCache:
                     yield element
                 writer.finish(count)
         finally:
-            self._writers.pop(self._path.name, None)
+            self._writers.pop(self._path, None)
 
     def _read(self) -> Elements:
         with archive.ArchiveReader(self._path) as reader:

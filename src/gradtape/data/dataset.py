@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, overload
@@ -494,7 +495,8 @@ class Dataset(Storing[T]):
         >>> [int(x) for x in data], [int(x) for x in data]
         ([0, 1, 4], [0, 1, 4])
         """
-        path = to_tensor(filename).array[()].decode() if isinstance(filename, Tensor | bytes) else str(filename)
+        name_of_file = os.fspath(filename) if isinstance(filename, os.PathLike) else filename
+        path = os.fsdecode(to_tensor(name_of_file, dtypes.string).array.item())
         store: Any = caching.MemoryCache(self._elements, self._size)
         if path:
             store = caching.FileCache(self._elements, path, lambda: self.element_spec)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import glob
 import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from ..core.tracebacks import bounded
 from ..engine.run.convert import to_array, to_tensor
 from ..engine.run.namespace import ops
 from ..engine.run.randomness import seeds_of_op
+from ..state import file_systems
 from ..state.record_files import open_records
 from ..state.specs import TensorSpec
 from .calls import input_pass
@@ -479,7 +479,7 @@ class Sources(Pipeline[T]):
         ['a.txt', 'b.txt']
         """
         patterns = [os.fsdecode(pattern) for pattern in file_names(file_pattern).array.tolist()]
-        found = sorted(name for pattern in patterns for name in glob.glob(pattern))
+        found = sorted(name for pattern in patterns for name in file_systems.glob(pattern))
         if not found:
             raise errors.InvalidArgumentError(f"No files matched pattern: {', '.join(patterns)}")
         files: Any = cls.from_tensor_slices(to_tensor(found))
@@ -502,17 +502,21 @@ def text_lines(
     if isinstance(filenames, Pipeline):
         return filenames.flat_map(lambda names: text_lines(dataset, names, compression_type))  # type: ignore[attr-defined, no-any-return]
     names = [os.fsdecode(name) for name in file_names(filenames).array.tolist()]
-    if compression_type not in (None, "", "GZIP", "ZLIB"):
-        raise errors.InvalidArgumentError(f"Unsupported compression_type: {compression_type}. Use GZIP, ZLIB or none")
+    compression = compression_name(compression_type)
 
     def lines() -> Iterator[Tensor]:
         for name in names:
-            with open_records(name, compression_type) as file:
+            with open_records(name, compression) as file:
                 for line in file:
                     yield to_tensor(line.rstrip(b"\n").replace(b"\r", b""))  # TensorFlow removes every \r, too
 
     made = dataset("TextLineDatasetV2", lines, lambda _: TensorSpec([], dtypes.string), UNKNOWN_CARDINALITY)
     return reading(made, names, lambda name: text_lines(dataset, name, compression_type))
+
+
+def compression_name(kind: Any) -> str | None:
+    """Returns the name of a compression as text; it is checked when a file is read, as in TensorFlow."""
+    return None if kind is None else os.fsdecode(to_tensor(kind, dtypes.string).array.item())
 
 
 def file_names(given: Any) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -10,6 +9,7 @@ from typing import Any, Self
 
 from ..backends.numpy.threads import CORES
 from ..core.tracebacks import bounded
+from ..state.file_systems import path_text
 from .batching import Batching
 from .calls import dataset_of, input_pass
 from .elements.specs import DatasetSpec
@@ -48,7 +48,7 @@ class Storing(Batching[T]):
             raise NotImplementedError("`checkpoint_args` is not supported: a dataset is saved in one go")
         shard_of = None if shard_func is None else self._call(shard_func).begin()
         kind = storage.check_compression(compression)
-        storage.save(iter(self), self.element_spec, os.fspath(path), kind, shard_of)
+        storage.save(iter(self), self.element_spec, path_text(path), kind, shard_of)
 
     @classmethod
     def load(
@@ -66,7 +66,7 @@ class Storing(Batching[T]):
           reader_func: combines a dataset of datasets, one per file, into one; by default it interleaves as many files
             as there are processor cores.
         """
-        folder, kind = os.fspath(path), storage.check_compression(compression)
+        folder, kind = path_text(path), storage.check_compression(compression)
         while wait and not storage.is_finished(folder):
             time.sleep(_RETRY_INTERVAL_SECONDS)
         specs = storage.read_specs(folder) if element_spec is None else element_spec
@@ -103,7 +103,7 @@ class Storing(Batching[T]):
         >>> [int(x) for x in tf.data.Dataset.range(5, 8).snapshot(folder)]
         [0, 1, 2]
         """
-        folder, kind = os.fspath(path), storage.check_compression(compression)
+        folder, kind = path_text(path), storage.check_compression(compression)
         call = None if shard_func is None else self._call(shard_func)
 
         def elements() -> Iterator[Any]:

@@ -24,6 +24,7 @@ from ..core import dtypes, errors
 from ..core.dtypes import as_dtype
 from ..core.locks import call_in_child, leave_to_parent
 from ..core.tensor import Tensor, wrap
+from .file_systems import create_folders, file_system, is_remote, open_to_read, path_text, stat, writing
 
 try:
     import fcntl
@@ -57,15 +58,22 @@ def replacing_all(
 ) -> Iterator[list[BinaryIO]]:
     """Open temporary files that replace `paths`, of one folder, in this order, if the block succeeds.
 
-    None is replaced before all are on disk, so a full disk changes nothing. `switching` surrounds the replacements.
+    None is replaced before all are on disk, so a full disk changes nothing. `switching` surrounds the replacements. The
+    files of a bucket are written as a whole after the block.
     """
-    targets = [Path(path) for path in paths]
+    if is_remote(paths[0]):
+        in_memory = [io.BytesIO() for _ in paths]
+        yield list[BinaryIO](in_memory)
+        for path, draft in zip(paths, in_memory, strict=True):
+            with writing(path) as remote:
+                remote.write(draft.getbuffer())
+        return
+    targets = [Path(file_system(path)[1]) for path in paths]
     # The random name allows concurrent writers, and an attacker cannot predict it to plant a link.
     process = os.getpid()  # a child that was forked in the block leaves the files to its parent
     token = secrets.token_hex(8)
     drafts = [target.with_name(f"{target.name}.{token}.{process}.part") for target in targets]
-    with errors.of_system(targets[0]):
-        targets[0].parent.mkdir(parents=True, exist_ok=True)
+    create_folders(targets[0].parent)
     created: list[Path] = []
     try:
         with ExitStack() as opened:
@@ -240,15 +248,17 @@ class ArchiveReader:
     """Reads the tensors of an archive one at a time; `DataLossError` if the file is damaged."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = path_text(path)
         self._whole: set[str] = set()  # members whose checksum has been verified
         with errors.of_system(path), ExitStack() as when_damaged:
             try:
-                self._zip = when_damaged.enter_context(zipfile.ZipFile(self.path))
+                self._size = stat(path).length
+                place = open_to_read(path) if is_remote(path) else file_system(path)[1]
+                self._zip = when_damaged.enter_context(zipfile.ZipFile(place))
                 contents = json.loads(self._zip.read(self._info(_CONTENTS)))
                 self.dtypes = {name: as_dtype(dtype) for name, dtype in contents["dtypes"].items()}
                 self.notes = contents["notes"]
-            except (FileNotFoundError, PermissionError, IsADirectoryError):
+            except (errors.OpError, FileNotFoundError, PermissionError, IsADirectoryError):
                 raise
             except Exception as error:  # any type: every byte of the zip may be wrong
                 raise errors.DataLossError(f"{path} is no archive of tensors, or is damaged: {error}") from error
@@ -259,7 +269,7 @@ class ArchiveReader:
         info = self._zip.getinfo(member)
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
             raise zipfile.BadZipFile(f"{member} is compressed")
-        if info.file_size > os.path.getsize(self.path):
+        if info.file_size > self._size:
             raise zipfile.BadZipFile(f"{member} is larger than the archive")
         return info
 

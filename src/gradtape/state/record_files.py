@@ -17,6 +17,7 @@ from typing import Any
 from ..core import errors
 from ..core.errors import of_system as failures
 from .checksums import masked_crc32c
+from .file_systems import open_to_read
 
 COMPRESSIONS = (None, "", "GZIP", "ZLIB")
 _AT_ONCE = 1 << 20  # bytes per read
@@ -46,10 +47,24 @@ def open_records(path: str, compression: str | None) -> Iterator[Any]:
 
 
 def _open_file(path: str, compression: str | None) -> Any:
+    check_compression(compression)
+    file = open_to_read(path)
     if compression == "GZIP":
-        return gzip.open(path)
-    file = open(path, "rb")
+        return _GzipReader(file)
     return io.BufferedReader(_InflateReader(file)) if compression == "ZLIB" else file
+
+
+class _GzipReader(gzip.GzipFile):
+    """Reader of a gzip file that closes the file, too."""
+
+    def __init__(self, file: Any) -> None:
+        super().__init__(fileobj=file)
+        self._file = file
+
+    def close(self) -> None:
+        """Closes the file."""
+        super().close()
+        self._file.close()
 
 
 class _InflateReader(io.RawIOBase):
@@ -117,6 +132,9 @@ def _read(file: Any) -> Iterator[bytes]:
 
 def read_fixed_records(path: str, size: int, header: int, footer: int, compression: str | None) -> Iterator[bytes]:
     """Yields the fixed-size records of a file, between header and footer."""
+    for what, number, least in (("record_bytes", size, 1), ("header_bytes", header, 0), ("footer_bytes", footer, 0)):
+        if number < least:
+            raise errors.InvalidArgumentError(f"{what} must be >= {least}, got {number}")
     with open_records(path, compression) as file:
         data = file.read()
     body = len(data) - header - footer

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gradtape.api.io import files
-from gradtape.api.io.files import FileStatistics, GFile
+from gradtape.api.io.files import GFile
 from gradtape.core.type_hints import PathLike
+from gradtape.state.file_systems import FileStatistics
 
 NAMESPACES = ("compat.v1.gfile",)
 __all__ = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import glob
 import os
 from typing import Any, SupportsInt
 
@@ -16,6 +15,7 @@ from ...core.tensor import Tensor
 from ...core.type_hints import DTypeLike, StringLike
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
+from ...state import file_systems
 from ...state.variable import Variable
 from ..runtime.system import py_function
 from ..strings.spelling import spelled
@@ -40,7 +40,7 @@ def read_file(filename: StringLike, name: str | None = None) -> Tensor:
 
 
 def _read(path: bytes) -> bytes:
-    with failures(path), open(path, "rb") as file:
+    with failures(path), file_systems.open_to_read(path) as file:
         return file.read()
 
 
@@ -56,10 +56,9 @@ def write_file(filename: StringLike, contents: StringLike, name: str | None = No
 
     def write(path: Tensor, text: Tensor) -> bytes:
         place, data = single("filename", path), single("contents", text)
-        with failures(place):
-            os.makedirs(os.path.dirname(place) or b".", exist_ok=True)
-            with open(place, "wb") as file:
-                file.write(data)
+        file_systems.create_folders(os.path.dirname(place))
+        with file_systems.writing(place) as file:
+            file.write(data)
         return b""
 
     py_function(write, [text_tensor(filename), text_tensor(contents)], dtypes.string)
@@ -81,8 +80,12 @@ def matching_files(pattern: StringLike, name: str | None = None) -> Tensor:
     """
 
     def match(patterns: Tensor) -> Tensor:
-        found = {path for one in np.ravel(patterns.array) for path in glob.glob(one)}
-        return Tensor(np.array(sorted(found), dtype=object).reshape(-1), dtypes.string)
+        if len(patterns.dims) > 1:
+            raise errors.InvalidArgumentError(
+                f"Input patterns tensor must be scalar or vector, but had shape: {list(patterns.dims)}"
+            )
+        paths = [path for one in np.ravel(patterns.array) for path in file_systems.glob(one)]
+        return Tensor(np.array(sorted(map(os.fsencode, paths)), dtype=object).reshape(-1), dtypes.string)
 
     return py_function(match, [text_tensor(pattern)], dtypes.string)
 

@@ -1,17 +1,18 @@
-"""`tf.io.gfile`: local files, with TensorFlow's errors."""
+"""`tf.io.gfile`: files and folders, with TensorFlow's errors."""
 
 from __future__ import annotations
 
-import glob as globbing
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import Any, BinaryIO
 
 from ...core import errors
 from ...core.errors import of_system as failures
 from ...core.tracebacks import bounded
 from ...core.type_hints import PathLike
+from ...state import file_systems
+from ...state.file_systems import FileStatistics, OutputFile, path_text
 
 NAMESPACES = ("io.gfile",)
 __all__ = [
@@ -26,6 +27,9 @@ _MODES = ("r", "w", "a", "r+", "w+", "a+")
 class GFile:
     """A file that is opened on first use: `GFile(name, "r")`, also as a context manager.
 
+    As in TensorFlow, reading and writing have a position each, and the first write empties the file, also in the mode
+    "r+", unless the mode is "a" or "a+". Sizes and positions are in bytes. Lines are read without carriage returns.
+
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "lines.txt")
     >>> with tf.io.gfile.GFile(path, "w") as file:
@@ -39,8 +43,11 @@ class GFile:
     def __init__(self, name: Any, mode: str = "r") -> None:
         self._name = name
         self._mode = mode
-        self._file: Any = None
-        if mode.replace("b", "") not in _MODES:
+        self._reader: BinaryIO | None = None
+        self._writer: OutputFile | None = None
+        self._is_binary = "b" in mode
+        self._kind = mode.replace("b", "")
+        if self._kind not in _MODES:
             raise errors.InvalidArgumentError(f"mode is not {' or '.join(map(repr, _MODES))}, got {mode!r}")
 
     @property
@@ -53,12 +60,19 @@ class GFile:
         """The mode in which it is opened."""
         return self._mode
 
-    def _opened(self) -> Any:
-        if self._file is None:
-            with failures(self._name):
-                as_text: dict[str, Any] = {} if "b" in self._mode else {"encoding": "utf-8", "newline": ""}
-                self._file = open(self._name, self._mode, **as_text)
-        return self._file
+    def _reading(self) -> BinaryIO:
+        if self._kind in ("w", "a"):
+            raise errors.PermissionDeniedError(f"File {path_text(self._name)} isn't open for reading")
+        if self._reader is None:
+            self._reader = file_systems.open_to_read(self._name)
+        return self._reader
+
+    def _writing(self) -> OutputFile:
+        if self._kind == "r":
+            raise errors.PermissionDeniedError(f"File {path_text(self._name)} isn't open for writing")
+        if self._writer is None:
+            self._writer = OutputFile(self._name, append=self._kind in ("a", "a+"))
+        return self._writer
 
     def size(self) -> int:
         """Returns the number of bytes."""
@@ -66,40 +80,46 @@ class GFile:
 
     def write(self, file_content: str | bytes) -> None:
         """Appends text or bytes."""
-        if "r" in self._mode and "+" not in self._mode:
-            raise errors.PermissionDeniedError(f"File {os.fsdecode(self._name)} isn't open for writing")
-        binary = "b" in self._mode
-        if isinstance(file_content, bytes) and not binary:
-            file_content = file_content.decode()
-        elif isinstance(file_content, str) and binary:
-            file_content = file_content.encode()
-        with failures(self._name):
-            self._opened().write(file_content)
+        writer = self._writing()
+        if not isinstance(file_content, str | bytes | bytearray):
+            raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
+        writer.write(file_content.encode() if isinstance(file_content, str) else file_content)
+
+    def _value(self, data: bytes) -> Any:
+        return data if self._is_binary else data.decode()
 
     def read(self, n: int = -1) -> Any:
-        """Reads the next `n` characters or bytes, or everything remaining."""
-        return self._reading().read(n)
+        """Reads the next `n` bytes, as text in text mode, or everything remaining."""
+        reader = self._reading()
+        if n < -1 or (n == -1 and self.size() < reader.tell()):  # it has become shorter
+            raise errors.InvalidArgumentError("Requested number of bytes is negative")
+        with failures(self._name):
+            return self._value(reader.read(n))
 
     def readline(self) -> Any:
-        """Reads the next line, with its line ending."""
-        return self._reading().readline()
+        """Reads the next line, which ends in a line feed."""
+        reader = self._reading()
+        with failures(self._name):
+            return self._value(reader.readline().replace(b"\r", b""))
 
     def readlines(self) -> list[Any]:
         """Reads all remaining lines."""
-        return self._reading().readlines()
+        return list(iter(self.readline, b"" if self._is_binary else ""))
 
-    def _reading(self) -> Any:
-        if "r" not in self._mode and "+" not in self._mode:
-            raise errors.PermissionDeniedError(f"File {os.fsdecode(self._name)} isn't open for reading")
-        return self._opened()
-
-    def seek(self, offset: int | None = None, whence: int = 0) -> None:
-        """Moves to a position in the file."""
-        if offset is None:
-            raise TypeError("seek(): offset argument required")
+    def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
+        """Moves to a position in the file; OutOfRangeError, and the end of the file, if it is shorter."""
+        reader = self._reading()
+        if (offset is None) == (position is None):
+            raise TypeError("seek(): offset argument required" + ("" if offset is None else ", without position"))
         if whence not in (0, 1, 2):
             raise errors.InvalidArgumentError(f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.")
-        self._opened().seek(offset, whence)
+        target = (0, reader.tell(), self.size())[whence] + (offset if position is None else position)  # type: ignore[operator]
+        if target < 0:
+            raise errors.InvalidArgumentError(f"Seeking to a negative position: {target}")
+        with failures(self._name):
+            if reader.seek(0, os.SEEK_END) < target:
+                raise errors.OutOfRangeError(f"{path_text(self._name)} ends before the position {target}")
+            reader.seek(target)
 
     def seekable(self) -> bool:
         """Returns True."""
@@ -107,20 +127,21 @@ class GFile:
 
     def tell(self) -> int:
         """Returns the position in the file."""
-        return self._opened().tell()
+        return self._writing().tell() if self._kind in ("w", "a") else self._reading().tell()
 
     def flush(self) -> None:
         """Flushes written data to the system."""
-        if self._file is not None:
-            with failures(self._name):
-                self._file.flush()
+        if self._writer is not None:
+            self._writer.flush()
 
     def close(self) -> None:
         """Closes the file; a later use opens it again."""
-        if self._file is not None:
-            file, self._file = self._file, None
-            with failures(self._name):
-                file.close()
+        reader, self._reader = self._reader, None
+        writer, self._writer = self._writer, None
+        if reader is not None:
+            reader.close()
+        if writer is not None:
+            writer.close()
 
     def next(self) -> Any:
         """Returns the next line; raises StopIteration after the last one."""
@@ -142,20 +163,13 @@ class GFile:
         self.close()
 
     def __del__(self) -> None:
-        self.close()
+        with suppress(AttributeError):  # it was not created
+            self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._file is not None:
-            raise TypeError(f"cannot pickle or copy an open file: pickle its name, {os.fsdecode(self._name)!r}")
+        if self._reader is not None or self._writer is not None:
+            raise TypeError(f"cannot pickle or copy an open file: pickle its name, {path_text(self._name)!r}")
         return type(self), (self._name, self._mode)
-
-
-class FileStatistics(NamedTuple):
-    """The result of `stat`: size in bytes, modification time in nanoseconds, and whether it is a folder."""
-
-    length: int
-    mtime_nsec: int
-    is_directory: bool
 
 
 def stat(path: PathLike) -> FileStatistics:
@@ -165,9 +179,7 @@ def stat(path: PathLike) -> FileStatistics:
     >>> tf.io.gfile.stat(tempfile.mkdtemp()).is_directory
     True
     """
-    with failures(path):
-        found = os.stat(path)
-    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(path))
+    return file_systems.stat(path)
 
 
 def exists(path: PathLike) -> bool:
@@ -176,7 +188,7 @@ def exists(path: PathLike) -> bool:
     >>> tf.io.gfile.exists("/no/such/file")
     False
     """
-    return os.path.exists(path)
+    return file_systems.exists(path)
 
 
 def isdir(path: PathLike) -> bool:
@@ -185,7 +197,7 @@ def isdir(path: PathLike) -> bool:
     >>> tf.io.gfile.isdir("/no/such/folder")
     False
     """
-    return os.path.isdir(path)
+    return file_systems.is_folder(path)
 
 
 def listdir(path: PathLike) -> list[str]:
@@ -195,9 +207,7 @@ def listdir(path: PathLike) -> list[str]:
     >>> tf.io.gfile.listdir(tempfile.mkdtemp())
     []
     """
-    if not isdir(path):
-        raise errors.NotFoundError(f"Could not find directory {os.fsdecode(path)}")
-    return [os.fsdecode(name) for name in os.listdir(path)]
+    return file_systems.names(path)
 
 
 def walk(
@@ -209,8 +219,22 @@ def walk(
     >>> [(folders, files) for _, folders, files in tf.io.gfile.walk(tempfile.mkdtemp())]
     [([], [])]
     """
-    for folder, folders, files in os.walk(os.fsdecode(top), topdown, onerror):
-        yield folder, sorted(folders), sorted(files)
+    folder = path_text(top)
+    try:
+        names = listdir(folder)
+    except errors.NotFoundError as error:
+        if onerror is not None:
+            onerror(error)
+        return
+    paths = [join(folder, name) for name in names]
+    folders = [name for name, path in zip(names, paths, strict=True) if isdir(path)]
+    entry = folder, folders, [name for name in names if name not in folders]
+    if topdown:
+        yield entry
+    for name in folders:  # those that the caller has left in the list
+        yield from walk(join(folder, name), topdown, onerror)
+    if not topdown:
+        yield entry
 
 
 def glob(pattern: PathLike | Sequence[PathLike]) -> list[str]:
@@ -221,7 +245,7 @@ def glob(pattern: PathLike | Sequence[PathLike]) -> list[str]:
     []
     """
     patterns = [pattern] if isinstance(pattern, str | bytes | os.PathLike) else pattern
-    return [path for one in patterns for path in sorted(globbing.glob(os.fsdecode(one)))]
+    return [path for one in patterns for path in file_systems.glob(one)]
 
 
 def join(path: str, *paths: str) -> str:
@@ -234,14 +258,12 @@ def join(path: str, *paths: str) -> str:
 
 
 def mkdir(path: PathLike) -> None:
-    """Creates a folder in an existing one; does nothing if it exists.
+    """Creates a folder in an existing one; does nothing if there is something of that name.
 
     >>> import tempfile
     >>> tf.io.gfile.mkdir(tempfile.mkdtemp() + "/new")
     """
-    if not isdir(path):
-        with failures(path):
-            os.mkdir(path)
+    file_systems.create_folder(path)
 
 
 def makedirs(path: PathLike) -> None:
@@ -250,8 +272,7 @@ def makedirs(path: PathLike) -> None:
     >>> import tempfile
     >>> tf.io.gfile.makedirs(tempfile.mkdtemp() + "/new/newer")
     """
-    with failures(path):
-        os.makedirs(path, exist_ok=True)
+    file_systems.create_folders(path)
 
 
 def remove(path: PathLike) -> None:
@@ -264,12 +285,11 @@ def remove(path: PathLike) -> None:
     >>> tf.io.gfile.exists(path)
     False
     """
-    with failures(path):
-        os.remove(path)
+    file_systems.remove(path)
 
 
 def rmtree(path: PathLike) -> None:
-    """Removes a folder and its contents.
+    """Removes a folder and its contents, or a file.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -277,8 +297,7 @@ def rmtree(path: PathLike) -> None:
     >>> tf.io.gfile.exists(folder)
     False
     """
-    with failures(path):
-        shutil.rmtree(path)
+    file_systems.remove_tree(path)
 
 
 def copy(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
@@ -292,8 +311,7 @@ def copy(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     b'text'
     """
     _refuse_to_overwrite(dst, overwrite)
-    with failures(src):
-        shutil.copyfile(src, dst)
+    file_systems.copy(src, dst)
 
 
 def rename(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
@@ -307,19 +325,18 @@ def rename(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     ['b']
     """
     _refuse_to_overwrite(dst, overwrite)
-    with failures(src):
-        os.replace(src, dst)
+    file_systems.rename(src, dst)
 
 
 def _refuse_to_overwrite(path: Any, overwrite: bool) -> None:
     if not overwrite and exists(path):
-        raise errors.AlreadyExistsError(f"file already exists: {os.fsdecode(path)}; overwrite=True replaces it")
+        raise errors.AlreadyExistsError(f"file already exists: {path_text(path)}; overwrite=True replaces it")
 
 
 def get_registered_schemes() -> list[str]:
-    """Returns the prefixes of file names that are supported: only local files, without a prefix.
+    """Returns the schemes of the paths that can be opened: local files, and with fsspec those of buckets.
 
-    >>> tf.io.gfile.get_registered_schemes()
-    ['']
+    >>> tf.io.gfile.get_registered_schemes()[:2]
+    ['', 'file']
     """
-    return [""]
+    return file_systems.schemes()

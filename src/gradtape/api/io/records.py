@@ -8,12 +8,12 @@ import zlib
 from typing import Any, ClassVar, Self
 
 from ...core import errors
-from ...core.errors import of_system as failures
 from ...core.locks import call_in_child, leave_to_parent
 from ...core.pickling import Unpicklable
 from ...core.tensor import Tensor
 from ...core.tracebacks import bounded
 from ...core.type_hints import StringLike
+from ...state.file_systems import OutputFile
 from ...state.record_files import frame_record
 
 NAMESPACES = ("io",)
@@ -90,8 +90,7 @@ class TFRecordWriter(Unpicklable):
         given = options if isinstance(options, TFRecordOptions) else TFRecordOptions(compression_type=options)
         kind = TFRecordOptions.get_compression_type_string(given)
         level = -1 if given.compression_level is None else given.compression_level
-        with failures(path):
-            self._file: Any = open(os.fsdecode(path), "wb")
+        self._file: Any = OutputFile(path)
         self._process = os.getpid()
         call_in_child(self._leave_to_parent)
         self._zip: Any = None
@@ -121,11 +120,11 @@ class TFRecordWriter(Unpicklable):
 
     def close(self) -> None:
         """Closes the file."""
-        if self._file is not None:
-            if self._zip is not None:
-                self._zip.close()
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None
+        if file is not None:
+            with file:
+                if self._zip is not None:
+                    self._zip.close()
 
     def _open(self) -> None:
         if self._file is None:

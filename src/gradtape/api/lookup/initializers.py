@@ -14,6 +14,7 @@ from ...core.errors import of_system as failures
 from ...core.tensor import Tensor
 from ...engine.run import dispatch
 from ...engine.run.convert import to_tensor
+from ...state.file_systems import open_to_read
 from .tables import KeyValueDtypes, array_of
 
 NAMESPACES = ("lookup",)
@@ -119,7 +120,7 @@ class TextFileInitializer(KeyValueDtypes):
 
     def _rows(self) -> Iterator[tuple[Any, Any]]:
         kinds = (self._key_dtype, self._value_dtype)
-        with failures(self._filename), open(self._filename, "rb") as file:
+        with failures(self._filename), open_to_read(self._filename) as file:
             for number, line in enumerate(file):
                 if number == self._vocab_size:
                     return

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes
+from ...core import dtypes, logger
 from ...core.tensor import Tensor
 from ...core.type_hints import StringLike
 from ...engine.run.convert import to_tensor
-from ...state.record_files import check_compression, read_fixed_records, records
+from ...state.record_files import COMPRESSIONS, read_fixed_records, records
 from ...state.specs import TensorSpec
 from ..datasets import Dataset
 from ..pipeline import UNKNOWN_CARDINALITY
 from ..resumable import ChainIterator
-from ..sources import file_names, reading
+from ..sources import compression_name, file_names, reading
 
 NAMESPACES = ("data",)
 __all__ = ["FixedLengthRecordDataset", "TFRecordDataset"]
@@ -34,7 +34,7 @@ def TFRecordDataset(
 
     Args:
       filenames: names in a tensor, a list or a dataset.
-      compression_type: "GZIP", "ZLIB" or none.
+      compression_type: "GZIP", "ZLIB" or none. As in TensorFlow, another name means none; the log says so.
       num_parallel_reads: the number of files to interleave, record by record; by default files are read in sequence.
 
     >>> import tempfile, os
@@ -45,7 +45,10 @@ def TFRecordDataset(
     >>> list(tf.data.TFRecordDataset(path).as_numpy_iterator())
     [b'first', b'second']
     """
-    kind = _compression(compression_type)
+    kind = compression_name(compression_type)
+    if kind not in COMPRESSIONS:
+        logger.error("Unsupported compression_type: %s. No compression will be used.", kind)
+        kind = None
     return _of_files("TFRecordDatasetV2", filenames, lambda path: records(path, kind), num_parallel_reads)
 
 
@@ -67,19 +70,13 @@ def FixedLengthRecordDataset(
     >>> list(tf.data.FixedLengthRecordDataset(path, 2, header_bytes=1).as_numpy_iterator())
     [b'aa', b'bb']
     """
-    kind = _compression(compression_type)
+    kind = compression_name(compression_type)
     size, header, footer = (int(0 if n is None else n) for n in (record_bytes, header_bytes, footer_bytes))
 
     def read(path: str) -> Iterator[bytes]:
         return read_fixed_records(path, size, header, footer, kind)
 
     return _of_files("FixedLengthRecordDatasetV2", filenames, read, num_parallel_reads)
-
-
-def _compression(kind: Any) -> str | None:
-    kind = kind.numpy().decode() if isinstance(kind, Tensor) else kind
-    check_compression(kind)
-    return kind
 
 
 def _of_files(kind: str, filenames: Any, read: Callable[[str], Iterator[bytes]], parallel: int | None) -> Any:

@@ -14,16 +14,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ...core import errors, nest
-from ...core.errors import of_system as failures
 from ...core.protos import wire
 from ...core.protos.records import decoded, encoded
 from ...core.tensor import Tensor
 from ...engine.run.progress import reporting
+from ...state import file_systems
 from ...state.archive import replacing
+from ...state.file_systems import OutputFile, join
 from ...state.record_files import frame_record, records
 from ...state.specs import TypeSpec
 from ..elements.structure import leaves
@@ -61,24 +61,25 @@ class Writer:
     """Writes the elements of one pass to their shards; an unfinished folder has no metadata."""
 
     def __init__(self, path: str, specs: Any, compression: str | None) -> None:
-        self._folder, self._compression = Path(path), compression
+        self._folder, self._compression = path, compression
         self._run = str(secrets.randbits(63))
         self._files: dict[int, Any] = {}
         self._open = ExitStack()
         self._count = 0
         self._dtypes = [spec.dtype for spec in nest.flatten(specs, expand_composites=True)]
-        with failures(path):
-            self._folder.mkdir(parents=True, exist_ok=True)
-        with replacing(self._folder / "dataset_spec.pb") as file:
+        file_systems.create_folders(path)
+        with replacing(join(path, "dataset_spec.pb")) as file:
             file.write(_codecs[0].encode_specs(specs))
 
     def add(self, element: Any, shard: int = 0) -> None:
         """Writes an element to a shard, counted from 0."""
         if shard not in self._files:
-            path = self._folder / self._run / f"{shard:08d}.shard" / "00000000.snapshot"
-            path.parent.mkdir(parents=True)
-            opened: Any = gzip.open(path, "wb") if self._compression == "GZIP" else open(path, "wb")
-            self._files[shard] = self._open.enter_context(opened)
+            folder = join(self._folder, self._run, f"{shard:08d}.shard")
+            file_systems.create_folders(folder)
+            file: Any = self._open.enter_context(OutputFile(join(folder, "00000000.snapshot")))
+            if self._compression == "GZIP":
+                file = self._open.enter_context(gzip.GzipFile(fileobj=file, mode="wb"))
+            self._files[shard] = file
         for tensor in nest.flatten(leaves(element), expand_composites=True):
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"a dataset that is saved has tensors as elements, got {type(tensor).__name__}")
@@ -96,7 +97,7 @@ class Writer:
             "num_elements": self._count,
             "finalized": True,
         }
-        with replacing(self._folder / "snapshot.metadata") as file:
+        with replacing(join(self._folder, "snapshot.metadata")) as file:
             file.write(encoded(_METADATA, metadata))
 
     def close(self) -> None:
@@ -118,20 +119,20 @@ def save(elements: Iterator[Any], specs: Any, path: str, compression: str | None
 
 def is_finished(path: str) -> bool:
     """Returns whether a folder holds a complete dataset."""
-    return (Path(path) / "snapshot.metadata").exists()
+    return file_systems.exists(join(path, "snapshot.metadata"))
 
 
 def read_specs(path: str) -> Any:
     """Returns the element specs of a folder."""
-    file = Path(path) / "dataset_spec.pb"
-    with suppress(FileNotFoundError):
-        data = file.read_bytes()
+    file = join(path, "dataset_spec.pb")
+    with suppress(errors.NotFoundError), file_systems.open_to_read(file) as opened:
+        data = opened.read()
         if data:
             return _decoded_specs(file, data)
     raise errors.NotFoundError(f"tf.data snapshot element_spec file not found or invalid: {file}.")
 
 
-def _decoded_specs(file: Path, data: bytes) -> Any:
+def _decoded_specs(file: str, data: bytes) -> Any:
     try:
         specs = _codecs[0].decode_specs(data)
         if not all(isinstance(spec, TypeSpec) for spec in nest.flatten(specs, expand_composites=True)):
@@ -141,28 +142,35 @@ def _decoded_specs(file: Path, data: bytes) -> Any:
         raise errors.DataLossError(f"{file} is not the element_spec of a dataset: {error}") from None
 
 
-def read_shards(path: str) -> tuple[list[Path], int]:
+def read_shards(path: str) -> tuple[list[str], int]:
     """Returns the shard files of a folder, and the total number of elements."""
-    file = Path(path) / "snapshot.metadata"
-    if not file.exists():
+    file = join(path, "snapshot.metadata")
+    if not file_systems.exists(file):
         raise errors.NotFoundError(f"Could not find metadata file [{file}]: the dataset was not saved to its end")
     try:
-        metadata = decoded(_METADATA, file.read_bytes())
+        with file_systems.open_to_read(file) as opened:
+            metadata = decoded(_METADATA, opened.read())
     except (wire.DecodeError, TypeError, ValueError) as error:
         raise errors.DataLossError(f"{file} is not the metadata of a dataset: {error}") from None
     if not metadata.run_id.isalnum():  # it is used as a folder name
         raise errors.DataLossError(f"{file} is not the metadata of a dataset: its run is {metadata.run_id!r}")
-    shards = sorted((Path(path) / metadata.run_id).glob("*.shard"))
-    files = [file for shard in shards for file in sorted(shard.glob("*.snapshot"))]
+    run = join(path, metadata.run_id)
+    shards = [join(run, name) for name in _names(run) if name.endswith(".shard")]
+    files = []
     for shard in shards:
-        if not any(file.parent == shard for file in files):
-            raise errors.NotFoundError(f"{shard / '00000000.snapshot'}; No such file or directory")
+        names = [name for name in _names(shard) if name.endswith(".snapshot")]
+        if not names:
+            raise errors.NotFoundError(f"{join(shard, '00000000.snapshot')}; No such file or directory")
+        files += [join(shard, name) for name in names]
     if metadata.num_elements > 0 and not files:
         raise errors.NotFoundError(
-            f"{Path(path) / metadata.run_id} has no shards, and {file} says that {metadata.num_elements} elements were "
-            "saved"
+            f"{run} has no shards, and {file} says that {metadata.num_elements} elements were saved"
         )
     return files, metadata.num_elements
+
+
+def _names(folder: str) -> list[str]:
+    return file_systems.names(folder) if file_systems.is_folder(folder) else []
 
 
 def check_count(elements: Iterator[Any], count: int, path: str) -> Iterator[Any]:
@@ -177,10 +185,10 @@ def check_count(elements: Iterator[Any], count: int, path: str) -> Iterator[Any]
         )
 
 
-def read_shard(file: Path, specs: Any, compression: str | None) -> Iterator[Any]:
+def read_shard(file: str, specs: Any, compression: str | None) -> Iterator[Any]:
     """Yields the elements of a shard."""
     flat_specs = nest.flatten(specs, expand_composites=True)
-    tensors = (_codecs[0].decode_tensor(record) for record in records(str(file), compression))
+    tensors = (_codecs[0].decode_tensor(record) for record in records(file, compression))
     while flat := list(_next_of(tensors, len(flat_specs))):
         if len(flat) < len(flat_specs):
             raise errors.DataLossError(f"{file} ends in the middle of an element")
