@@ -469,7 +469,7 @@ def test_two_processes_compute_together(tmp_path):
 
 DISTURBED = """
 import pathlib, socket
-from gradtape.distribute import collectives
+from gradtape.distribute.cluster import collectives
 
 host, port = os.environ["GRADTAPE_COORDINATOR"].rsplit(":", 1)
 if r == 1:

@@ -148,7 +148,7 @@ def _write_tensor(file: BinaryIO, tensor: Tensor) -> tuple[int, int]:
         for start in range(0, len(data), _BLOCK):
             block = data[start : start + _BLOCK]
             checksum.update(block)
-            file.write(block)
+            file.write(block.data)
         return len(data), checksum.masked
     texts = array.ravel().tolist()
     lengths, checked = [len(text) for text in texts], b"".join(map(bytes, texts))

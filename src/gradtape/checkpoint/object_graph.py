@@ -133,10 +133,11 @@ def describe_objects(root: Any) -> tuple[list[ObjectNode], dict[str, Variable]]:
         variable = variable_of(owner)
         path = "/".join(map(_escape, way))
         paths.append(path)
-        key = None if variable is None else attributes.get(id(owner), path + SUFFIX)
-        nodes.append(ObjectNode(below, key))
-        if key is not None:
+        key = None
+        if variable is not None:
+            key = attributes.get(id(owner), path + SUFFIX)
             found[key] = variable
+        nodes.append(ObjectNode(below, key))
     variables = [owner for owner in alive if variable_of(owner) is not None]
     for number, owner in enumerate(alive):
         slots = []

@@ -64,9 +64,9 @@ def replacing_all(
     if is_remote(paths[0]):
         in_memory = [io.BytesIO() for _ in paths]
         yield list[BinaryIO](in_memory)
-        for path, draft in zip(paths, in_memory, strict=True):
+        for path, contents in zip(paths, in_memory, strict=True):
             with writing(path) as remote:
-                remote.write(draft.getbuffer())
+                remote.write(contents.getbuffer())
         return
     targets = [Path(file_system(path)[1]) for path in paths]
     # The random name allows concurrent writers, and an attacker cannot predict it to plant a link.
