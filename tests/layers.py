@@ -35,7 +35,7 @@ PUBLIC = {
     "gradtape.data.files": "csv_files example_files record_files",
     "gradtape.distribute": """
         cluster_coordinator deprecated distributed_tape layouts multi_worker options other_strategies strategies""",
-    "gradtape.distribute.cluster": "preemption processes resolvers servers",
+    "gradtape.distribute.cluster": "preemption processes resolvers",
 }
 # The same for values that functions of the api take and return: these files and the api use one another.
 PUBLIC_IN_API = {

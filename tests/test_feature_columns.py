@@ -8,7 +8,7 @@ import pytest
 
 import gradtape as tf
 from gradtape_tensorflow.feature_column.columns import FeatureTransformationCache, StateManager, transform_features
-from gradtape_tensorflow.feature_column.sequence_numeric import concatenate_context_input
+from gradtape_tensorflow.feature_column.sequences import concatenate_context_input
 from gradtape_tensorflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
 
 fc = tf.feature_column

@@ -21,6 +21,6 @@ from gradtape.api.config.settings import (
     set_soft_device_placement as set_soft_device_placement,
     set_visible_devices as set_visible_devices,
 )
-from gradtape.distribute.cluster.servers import (
+from gradtape.distribute.cluster.resolvers import (
     experimental_connect_to_cluster as experimental_connect_to_cluster,
 )

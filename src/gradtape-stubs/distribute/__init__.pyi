@@ -28,7 +28,7 @@ from gradtape.distribute.cluster.processes import (
     shutdown as shutdown,
     size as size,
 )
-from gradtape.distribute.cluster.servers import (
+from gradtape.distribute.cluster.resolvers import (
     Server as Server,
 )
 from gradtape.distribute.distributed_tape import (

@@ -15,12 +15,10 @@ from gradtape_tensorflow.feature_column.dense import (
     numeric_column as numeric_column,
     shared_embeddings as shared_embeddings,
 )
-from gradtape_tensorflow.feature_column.sequence_categorical import (
+from gradtape_tensorflow.feature_column.sequences import (
     sequence_categorical_column_with_hash_bucket as sequence_categorical_column_with_hash_bucket,
     sequence_categorical_column_with_identity as sequence_categorical_column_with_identity,
     sequence_categorical_column_with_vocabulary_file as sequence_categorical_column_with_vocabulary_file,
     sequence_categorical_column_with_vocabulary_list as sequence_categorical_column_with_vocabulary_list,
-)
-from gradtape_tensorflow.feature_column.sequence_numeric import (
     sequence_numeric_column as sequence_numeric_column,
 )

@@ -36,7 +36,7 @@ MOVED = {
     "gradtape.api.distribute.other_strategies": "gradtape.distribute.other_strategies",
     "gradtape.api.distribute.preemption": "gradtape.distribute.cluster.preemption",
     "gradtape.api.distribute.processes": "gradtape.distribute.cluster.processes",
-    "gradtape.api.distribute.servers": "gradtape.distribute.cluster.servers",
+    "gradtape.api.distribute.servers": "gradtape.distribute.cluster.resolvers",
     "gradtape.api.distribute.strategies": "gradtape.distribute.strategies",
     "gradtape.api.extension": "gradtape.api.experimental",
     "gradtape.api.extension.extension_type": "gradtape.api.experimental.extension_type",

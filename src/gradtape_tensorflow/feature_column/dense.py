@@ -38,7 +38,7 @@ from .columns import (
     checked_shape,
     sequence_length_from_sparse_tensor,
 )
-from .sequence_categorical import SequenceCategoricalColumn
+from .sequences import SequenceCategoricalColumn
 from .serialization import register_feature_column
 
 NAMESPACES = ("feature_column",)

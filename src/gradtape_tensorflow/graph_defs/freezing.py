@@ -12,8 +12,8 @@ from gradtape.graph.ir.graph import unique
 from gradtape.saved_model.functions import LoadedConcreteFunction
 from gradtape.state.specs import TensorSpec
 
+from .operations import graph_function
 from .presentation import PresentedFunction
-from .running import graph_function
 
 
 class GraphConcreteFunction(LoadedConcreteFunction):

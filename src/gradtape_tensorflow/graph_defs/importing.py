@@ -16,9 +16,8 @@ from gradtape.graph.ir.graph import unique
 from gradtape.graph.trace.scratch import ScratchTrace
 
 from ..protos.generated import message_class
-from .operations import DefinedOperation, tensor_name
+from .operations import DefinedOperation, graph_function, tensor_name
 from .presentation import DefinedFunction, needed
-from .running import graph_function
 
 NAMESPACES = ("graph_util", "")
 __all__ = ["import_graph_def"]

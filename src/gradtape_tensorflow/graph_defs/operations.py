@@ -1,11 +1,11 @@
-"""Operations that a `NodeDef` defines, their definitions as `OpDef` messages, and the shapes of their outputs."""
+"""Operations that a `NodeDef` defines, their definitions, the shapes of their outputs, and functions that run them."""
 
 from __future__ import annotations
 
 import ast
 import weakref
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from gradtape.api.catalogue.definitions import Argument, Definition, definition_of
@@ -18,7 +18,7 @@ from gradtape.core.shapes import TensorShape
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run import dispatch
 from gradtape.graph.trace.scratch import ScratchTrace
-from gradtape.saved_model.interpretation import FileAccess, Library, Node
+from gradtape.saved_model.interpretation import FileAccess, GraphFunction, Library, Node
 from gradtape.saved_model.node_definitions import DefinedNode
 from gradtape.saved_model.writing.writer import attribute
 
@@ -231,3 +231,58 @@ def _describe(found: Any, argument: Argument, definition: Definition) -> None:
         found.type_attr = argument.dtype
     else:
         found.type = as_dtype(argument.dtype).as_datatype_enum
+
+
+_UNFED = ("Placeholder", "PlaceholderV2")
+
+
+def graph_function(graph: Graph, feeds: Sequence[GraphTensor], fetches: Sequence[Any], name: str) -> GraphFunction:
+    """Returns the function of a graph from some tensors to others; an operation among `fetches` runs for its effect."""
+    definition = message_class("FunctionDef")()
+    definition.signature.name = name
+    fed = {}
+    for i, tensor in enumerate(feeds):
+        fed[tensor.name] = f"feed_{i}"
+        definition.signature.input_arg.add(name=f"feed_{i}", type=tensor.dtype.as_datatype_enum)
+    refer = partial(_reference, graph, fed)
+    for i, fetched in enumerate(fetches):
+        if isinstance(fetched, GraphTensor):
+            definition.signature.output_arg.add(name=f"fetch_{i}", type=fetched.dtype.as_datatype_enum)
+            definition.ret[f"fetch_{i}"] = refer(fetched.name)
+        else:
+            definition.signature.control_output.append(fetched.name)
+            definition.control_ret[fetched.name] = fetched.name
+    seen: set[str] = set()
+    waiting: list[Any] = [fetched.op if isinstance(fetched, GraphTensor) else fetched for fetched in fetches]
+    waiting = [op for op in waiting if not all(x.name in fed for x in op.outputs) or not op.outputs]
+    while waiting:
+        operation = waiting.pop()
+        if operation.name in seen:
+            continue
+        seen.add(operation.name)
+        _check_fed(operation)
+        node = definition.node_def.add()
+        node.CopyFrom(operation.node_def)
+        node.input[:] = [one if one.startswith("^") else refer(tensor_name(one)) for one in node.input]
+        waiting += [x.op for x in operation.inputs if x.name not in fed] + operation.control_inputs
+    return library_of(graph, definition)[name]
+
+
+def _reference(graph: Graph, fed: dict[str, str], name: str) -> str:
+    """Returns a tensor as nodes of a function refer to it: an input, or a node and the name of its output."""
+    if name in fed:
+        return fed[name]
+    tensor = graph.get_tensor_by_name(name)
+    assert isinstance(tensor.op, DefinedOperation)
+    return f"{tensor.op.name}:{tensor.op.output_names[tensor.value_index]}"
+
+
+def _check_fed(operation: Any) -> None:
+    if operation.type not in _UNFED:
+        return
+    dtype = operation.outputs[0].dtype
+    if dtype is dtypes.resource:
+        raise errors.FailedPreconditionError(f"the variable {operation.name!r} of the graph has no value here")
+    raise errors.InvalidArgumentError(
+        f"You must feed a value for placeholder tensor {operation.name!r} with dtype {dtype.name}"
+    )

@@ -12,7 +12,7 @@ from gradtape.core import nest
 from gradtape.core.tensor import Tensor
 from gradtape.engine.run.convert import to_tensor
 
-from .running import graph_function
+from .operations import graph_function
 
 NAMESPACES = ("compat.v1",)
 __all__ = ["InteractiveSession", "Session", "get_default_session"]

@@ -177,15 +177,14 @@ autograph.impl.api do_not_convert=autograph.experimental.do_not_convert
 feature_column.feature_column_lib | tf.feature_column gradtape_tensorflow.feature_column.serialization:
     gradtape_tensorflow.feature_column.columns:
     gradtape_tensorflow.feature_column.dense: gradtape_tensorflow.feature_column.categorical:
-    gradtape_tensorflow.feature_column.sequence_categorical:
-    gradtape_tensorflow.feature_column.sequence_numeric:
+    gradtape_tensorflow.feature_column.sequences:
 feature_column.feature_column_v2 StateManager=gradtape_tensorflow.feature_column.columns:StateManager
     _StateManagerImpl=gradtape_tensorflow.feature_column.columns:StateManager
     _transform_features_v2=gradtape_tensorflow.feature_column.columns:transform_features
     _normalize_feature_columns=gradtape_tensorflow.feature_column.columns:normalize_feature_columns | tf.feature_column
     gradtape_tensorflow.feature_column.columns: gradtape_tensorflow.feature_column.dense:
     gradtape_tensorflow.feature_column.categorical:
-    gradtape_tensorflow.feature_column.sequence_categorical:
+    gradtape_tensorflow.feature_column.sequences:
 saved_model.model_utils.mode_keys
 distribute.cluster_resolver SimpleClusterResolver=distribute.cluster_resolver.SimpleClusterResolver
 data.ops.from_sparse_tensor_slices_op

@@ -1,6 +1,6 @@
-"""`tf.distribute.cluster_resolver`: the workers of a cluster, and the task of this process.
+"""`tf.distribute.cluster_resolver`: the workers of a cluster, and the task of this process; TensorFlow's servers.
 
-TPUs do not exist; programs that look for one get TensorFlow's error.
+TPUs and servers, which run ops for other processes, do not exist; programs that look for one get an error.
 """
 
 from __future__ import annotations
@@ -10,13 +10,19 @@ import os
 from typing import Any
 
 from ...api.train.threads import ClusterSpec
-from ...core import devices
+from ...core import devices, errors
 from . import membership as cluster
 
-NAMESPACES = ("distribute.cluster_resolver",)
+NAMESPACES = ("distribute.cluster_resolver", "distribute", "config")
 __all__ = [
-    "ClusterResolver", "SimpleClusterResolver", "SlurmClusterResolver", "TFConfigClusterResolver", "TPUClusterResolver",
+    "ClusterResolver", "Server", "SimpleClusterResolver", "SlurmClusterResolver", "TFConfigClusterResolver",
+    "TPUClusterResolver", "experimental_connect_to_cluster",
 ]  # fmt: skip
+
+_NO_SERVERS = (
+    "gradtape has no servers that run ops for other processes. Start the same program in every process, by "
+    "`gradtape launch -n 4 train.py` or with TF_CONFIG, and use tf.distribute.MultiWorkerMirroredStrategy()"
+)
 
 
 class ClusterResolver:
@@ -299,3 +305,67 @@ class TPUClusterResolver:
     def connect(tpu: str | None = None, zone: str | None = None, project: str | None = None) -> TPUClusterResolver:
         """Raises the same error for the named TPU."""
         return TPUClusterResolver(tpu, zone, project)
+
+
+class Server:
+    """Raises an error: there are no servers; `gradtape launch` starts a program in several processes.
+
+    >>> tf.distribute.Server.create_local_server()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    UnimplementedError: ...
+    """
+
+    __module__ = "gradtape.distribute"
+
+    target = ""
+
+    def __init__(
+        self,
+        server_or_cluster_def: Any,
+        job_name: str | None = None,
+        task_index: int | None = None,
+        protocol: str | None = None,
+        config: Any = None,
+        start: bool = True,
+    ) -> None:
+        raise errors.UnimplementedError(_NO_SERVERS)
+
+    @staticmethod
+    def create_local_server(config: Any = None, start: bool = True) -> Server:
+        """Raises an error."""
+        return Server({"localhost": ["localhost:0"]}, protocol="grpc", config=config, start=start)
+
+    @property
+    def server_def(self) -> Any:
+        """The cluster, and the task of the server."""
+        raise errors.UnimplementedError(_NO_SERVERS)
+
+    def start(self) -> None:
+        """Raises an error."""
+        raise errors.UnimplementedError(_NO_SERVERS)
+
+    def join(self) -> None:
+        """Raises an error."""
+        raise errors.UnimplementedError(_NO_SERVERS)
+
+
+def experimental_connect_to_cluster(
+    cluster_spec_or_resolver: Any,
+    job_name: str = "localhost",
+    task_index: int = 0,
+    protocol: str | None = None,
+    make_master_device_default: bool = True,
+    cluster_device_filters: Any = None,
+) -> None:
+    """Does nothing for a resolver that names this process alone; else raises an error, see `gradtape launch`.
+
+    >>> spec = tf.train.ClusterSpec({})
+    >>> tf.config.experimental_connect_to_cluster(tf.distribute.cluster_resolver.SimpleClusterResolver(spec))
+    """
+    given = cluster_spec_or_resolver
+    if isinstance(given, ClusterResolver):
+        if given.master() in ("", "local"):
+            return
+    elif not isinstance(given, ClusterSpec):
+        raise ValueError("`cluster_spec_or_resolver` must be a `ClusterSpec` or a `ClusterResolver`.")
+    raise errors.UnimplementedError(_NO_SERVERS)

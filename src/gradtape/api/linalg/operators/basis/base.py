@@ -15,9 +15,8 @@ from .....state.module import Module
 from ...decompositions import cholesky
 from ...structure import adjoint as adjoint_of
 from .numbers import Numbers
-from .slicing import sliced
 from .spec import OperatorGradient, spec_type
-from .support import both_non_singular, product_is_square, solved, solved_by_cholesky
+from .support import both_non_singular, product_is_square, sliced, solved, solved_by_cholesky
 
 NAMESPACES = ("linalg",)
 __all__ = ["LinearOperator"]
