@@ -18,8 +18,7 @@ from ...ops.arrays.text import each
 from ...state import file_systems
 from ...state.variable import Variable
 from ..runtime.system import py_function
-from ..strings.spelling import spelled
-from ..strings.strings import text_tensor
+from ..strings.strings import spelled, text_tensor
 
 NAMESPACES = ("io",)
 __all__ = [

@@ -18,8 +18,7 @@ from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ..runtime.system import py_function
-from ..strings.spelling import spelled
-from ..strings.strings import in_bytes, text_tensor
+from ..strings.strings import in_bytes, spelled, text_tensor
 from .examples import Example
 
 NAMESPACES = ("io",)

@@ -19,8 +19,7 @@ from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ...ragged.tensor import RaggedTensor
-from .spelling import spelled
-from .strings import text_tensor
+from .strings import spelled, text_tensor
 
 NAMESPACES = ("strings", "")
 __all__ = ["fingerprint", "to_hash_bucket", "to_hash_bucket_fast", "to_hash_bucket_strong"]

@@ -16,8 +16,7 @@ from ...engine.run.convert import to_array
 from ...engine.run.namespace import ops
 from ...ragged.partition import cut_at
 from ...ragged.tensor import RaggedTensor
-from .spelling import spelled
-from .strings import in_bytes, text_tensor
+from .strings import in_bytes, spelled, text_tensor
 
 NAMESPACES = ("strings",)
 __all__ = ["bytes_split", "ngrams", "split"]

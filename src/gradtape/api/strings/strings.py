@@ -17,13 +17,19 @@ from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ..runtime.system import summary
 from .regular_expressions import compiled, replaced
-from .spelling import spelled
 
 NAMESPACES = ("strings",)
 __all__ = [
     "as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match", "regex_replace", "strip",
     "substr", "to_number", "unsorted_segment_join", "upper",
 ]  # fmt: skip
+
+
+def spelled(function: Callable[..., Any], op: str, **attrs: Any) -> Callable[..., Any]:
+    """Annotates a function of arrays with TensorFlow's op and its attributes, for SavedModels."""
+    function.spelling = (op, attrs)  # type: ignore[attr-defined]
+    return function
+
 
 _UNITS = ("BYTE", "UTF8_CHAR")
 _NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.uint32, dtypes.uint64)

@@ -19,9 +19,8 @@ from ...engine.run.convert import to_tensor, wrong_input
 from ...engine.run.namespace import ops
 from ...ops.arrays.text import each
 from ...ragged.tensor import RaggedTensor
-from .spelling import spelled
 from .splitting import cut
-from .strings import text_tensor
+from .strings import spelled, text_tensor
 
 NAMESPACES = ("strings",)
 __all__ = [
