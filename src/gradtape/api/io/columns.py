@@ -7,7 +7,8 @@ tensor. The arrays are the results of one op, so that functions can parse too.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +24,23 @@ from .features import FixedLenFeature, FixedLenSequenceFeature, RaggedFeature, S
 from .reading import KINDS, Row, Values
 
 
+class Use(NamedTuple):
+    """How a column reads a feature: what kind of tensor it makes of it, its dtype, and the dtype of its row splits."""
+
+    kind: str
+    key: str
+    dtype: Any
+    splits: Any = None
+
+
 class Column:
     """The base class of columns; `single` means one example, whose tensors have no example axis."""
 
+    kind = "dense"
+
     def __init__(self, key: str, dtype: Any) -> None:
+        if dtype is None:
+            raise ValueError(f"Missing type for feature {key}.")
         self.key, self.dtype = key, as_dtype(dtype)
         if self.dtype not in KINDS.values():
             raise errors.InvalidArgumentError(
@@ -35,9 +49,9 @@ class Column:
             )
 
     @property
-    def keys(self) -> set[str]:
+    def uses(self) -> list[Use]:
         """The required features."""
-        return {self.key}
+        return [Use(self.kind, self.key, self.dtype)]
 
     @property
     def declared(self) -> list[Any]:
@@ -184,6 +198,8 @@ def filled(rows: list[Any], size: int, shape: list[int], filler: Any, dtype: Any
 class VariableColumn(Column):
     """A feature of any length: a sparse tensor."""
 
+    kind = "sparse"
+
     def __init__(self, key: str, feature: VarLenFeature) -> None:
         super().__init__(key, feature.dtype)
 
@@ -212,6 +228,9 @@ class SparseColumn(VariableColumn):
     """Indices and values from several features: a sparse tensor of known size."""
 
     def __init__(self, key: str, feature: SparseFeature) -> None:
+        for what in ("index_key", "value_key"):
+            if not getattr(feature, what):
+                raise ValueError(f"Missing {what} for SparseFeature {feature}.")
         Column.__init__(self, key, feature.dtype)
         index_key = feature.index_key
         self.places = [index_key] if isinstance(index_key, str) else list(index_key)
@@ -224,9 +243,9 @@ class SparseColumn(VariableColumn):
         self.values, self.sorted = feature.value_key, feature.already_sorted
 
     @property
-    def keys(self) -> set[str]:
+    def uses(self) -> list[Use]:
         """The features of the indices and of the values."""
-        return {*self.places, self.values}
+        return [*(Use("sparse", place, dtypes.int64) for place in self.places), Use("sparse", self.values, self.dtype)]
 
     def arrays(self, rows: list[Row], names: list[str]) -> list[Any]:
         """Returns the indices as given, sorted if necessary."""
@@ -259,9 +278,13 @@ class RaggedColumn(Column):
         self.splits = feature.row_splits_dtype
 
     @property
-    def keys(self) -> set[str]:
+    def uses(self) -> list[Use]:
         """The feature of the values, and those of the partitions."""
-        return {self.values, *(part.key for part in self.partitions if hasattr(part, "key"))}
+        keys = [part.key for part in self.partitions if hasattr(part, "key")]
+        return [
+            Use("ragged", self.values, self.dtype, self.splits),
+            *(Use("ragged", key, dtypes.int64, self.splits) for key in keys),
+        ]
 
     @property
     def declared(self) -> list[Any]:
@@ -328,4 +351,26 @@ def columns_of(features: dict[str, Any]) -> dict[str, Column]:
                 f"Unsupported {type(feature).__name__} {feature!r} for key {key!r}: use tf.io.FixedLenFeature, "
                 "VarLenFeature, FixedLenSequenceFeature, SparseFeature or RaggedFeature"
             )
-    return {key: _COLUMNS[type(feature)](key, feature) for key, feature in sorted(features.items())}
+    columns = {key: _COLUMNS[type(feature)](key, feature) for key, feature in sorted(features.items())}
+    check_uses(columns.values())
+    return columns
+
+
+def check_uses(columns: Iterable[Column]) -> None:
+    """Raises an error if two columns read a feature in different ways."""
+    uses = [use for column in columns for use in column.uses]
+    keys = {kind: [use.key for use in uses if use.kind == kind] for kind in ("dense", "ragged", "sparse")}
+    for kind, other in (("dense", "sparse"), ("dense", "ragged"), ("ragged", "sparse")):
+        common = set(keys[kind]) & set(keys[other])
+        if common:
+            raise ValueError(
+                f"{kind.capitalize()} and {other} keys must not intersect; {kind}_keys: {keys[kind]}, {other}_keys: "
+                f"{keys[other]}, intersection: {common}"
+            )
+    first: dict[str, Use] = {}
+    for use in uses:
+        seen = first.setdefault(use.key, use)
+        if use.dtype is not seen.dtype:
+            raise ValueError(f"Conflicting type {seen.dtype!r} vs {use.dtype!r} for feature {use.key}.")
+        if use.splits is not seen.splits:
+            raise ValueError(f"Conflicting partition type {seen.splits!r} vs {use.splits!r} for feature {use.key}.")

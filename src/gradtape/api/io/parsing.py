@@ -14,8 +14,8 @@ from ...ragged.tensor import RaggedTensor
 from ...sparse.tensor import SparseTensor
 from ..runtime.system import py_function
 from ..strings.strings import text_tensor
-from .columns import Column, columns_of, dims_of, filled, joined, text
-from .features import FixedLenSequenceFeature, RaggedFeature, VarLenFeature
+from .columns import Column, Use, check_uses, columns_of, dims_of, filled, joined, text
+from .features import FixedLenSequenceFeature, RaggedFeature, SparseFeature, VarLenFeature
 from .reading import examples, sequences
 
 NAMESPACES = ("io",)
@@ -43,7 +43,7 @@ def parse_example(
         raise errors.InvalidArgumentError(
             f"Expected serialized to be a scalar or vector, got shape: {list(texts.dims)}"
         )
-    wanted = {key for column in columns.values() for key in column.keys}
+    wanted = {use.key for column in columns.values() for use in column.uses}
 
     def call(tensor: Tensor) -> list[Any]:
         data = [tensor.array] if isinstance(tensor.array, bytes) else np.ravel(tensor.array).tolist()
@@ -74,7 +74,7 @@ def parse_single_example(
 def _check_features(features: Any, what: str) -> dict[str, Any]:
     if not features:
         raise ValueError(f"Invalid argument: {what} cannot be {'None' if features is None else 'empty'}.")
-    return features
+    return dict(features)
 
 
 def described(count: int, names: Any, single: bool) -> list[str]:
@@ -151,9 +151,13 @@ def _parse_sequences(serialized: Any, context: Any, steps: Any, names: Any, sing
     if bool(texts.dims) == single or len(texts.dims) > 1:
         expected = "a scalar" if single else "a vector"
         raise ValueError(f"Input serialized must be {expected}, got shape {list(texts.dims)}")
+    for key, feature in (context or {}).items():
+        if isinstance(feature, SparseFeature):
+            raise ValueError(f"Unsupported SparseFeature {feature} for key {key!r}")
     columns = columns_of(context or {})
     lists = {key: _list_column(key, feature) for key, feature in sorted((steps or {}).items())}
-    wanted = {key for column in columns.values() for key in column.keys}
+    check_uses(lists.values())
+    wanted = {use.key for column in columns.values() for use in column.uses}
 
     def call(tensor: Tensor) -> list[Any]:
         data = [tensor.array] if isinstance(tensor.array, bytes) else np.ravel(tensor.array).tolist()
@@ -177,6 +181,12 @@ class _ListColumn(Column):
     """A feature of the steps of sequences."""
 
     source: str
+    splits: Any = None
+
+    @property
+    def uses(self) -> list[Use]:
+        """The required list of features."""
+        return [Use(self.kind, self.source, self.dtype, self.splits)]
 
     def steps(self, row: Any, name: str) -> list[Any] | None:
         """Returns the values of each step; None if there is no such list."""
@@ -234,6 +244,8 @@ class _DenseLists(_ListColumn):
 class _SparseLists(_ListColumn):
     """Steps of any length: a sparse tensor."""
 
+    kind = "sparse"
+
     def __init__(self, key: str, feature: VarLenFeature) -> None:
         super().__init__(key, feature.dtype)
         self.source = key
@@ -262,6 +274,8 @@ class _SparseLists(_ListColumn):
 
 class _RaggedLists(_ListColumn):
     """Steps of any length: a ragged tensor."""
+
+    kind = "ragged"
 
     def __init__(self, key: str, feature: RaggedFeature) -> None:
         super().__init__(key, feature.dtype)
