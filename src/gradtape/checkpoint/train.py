@@ -79,6 +79,9 @@ class CheckpointOptions:
         self.experimental_sharding_callback = experimental_sharding_callback
         self.save_format = save_format
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update({"save_format": "tf"} | state)  # which earlier pickles lack
+
     def __copy__(self) -> CheckpointOptions:
         found = CheckpointOptions()
         vars(found).update(vars(self), experimental_write_callbacks=copy.copy(self.experimental_write_callbacks))
