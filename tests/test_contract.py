@@ -152,7 +152,7 @@ LEFT_OUT = {
         **dict.fromkeys(["experimental_as_proto", "experimental_from_proto", "experimental_type_proto"], PROTOBUF),
         "placeholder_value": TRACING,
     },
-    "NumpyIterator": dict.fromkeys(["next", "restore", "save"], "an iterator of NumPy arrays is a plain generator"),
+    "NumpyIterator": dict.fromkeys(["restore", "save"], "tf.train.Checkpoint saves and restores its position"),
     "DVariable": {"create": "a variable is created with its value"},
 }
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dtypes, modes
+from ..core import dtypes, errors, modes
 from ..core.scopes import holding
 from ..core.tensor import Tensor
 from ..engine.run import dispatch
@@ -144,14 +144,18 @@ class Call:
       function: the user's function.
       seed: the global seed.
       name: distinguishes the functions of one dataset.
+      transformation: TensorFlow's name of the dataset, for the messages of errors in the function; none by default.
     """
 
-    def __init__(self, function: Callable[..., Any], seed: int | None, name: str = "") -> None:
+    def __init__(
+        self, function: Callable[..., Any], seed: int | None, name: str = "", transformation: str = ""
+    ) -> None:
         if not callable(function):
             raise TypeError(f"a function was expected, got {function!r}")
         self._function = function
         self._seed = seed
         self._name = name
+        self._transformation = transformation
         # A dataset-creating function builds a new `Call` at each call, where TensorFlow has one function.
         maker = current_streams()
         self._identity: Any = (maker, maker.next_function()) if isinstance(maker, FunctionStreams) else self
@@ -170,12 +174,23 @@ class Call:
 
         def call(*args: Any) -> Any:
             streams.begin_call()
-            if not modes.active:
-                return as_result(drawing_from(streams, function, args))
-            with holding(dispatch.thread, in_dataset=True):  # for `explain`
-                return as_result(drawing_from(streams, function, args))
+            try:
+                if not modes.active:
+                    return as_result(drawing_from(streams, function, args))
+                with holding(dispatch.thread, in_dataset=True):  # for `explain`
+                    return as_result(drawing_from(streams, function, args))
+            except errors.OpError as error:
+                self._name_transformation(error)
+                raise
 
         return call
+
+    def _name_transformation(self, error: errors.OpError) -> None:
+        """Says in an error's message which dataset called the function, unless an inner one has."""
+        began = "Error in user-defined function passed to "
+        if self._transformation and not error.message.startswith(began):
+            error.message = f"{began}{self._transformation} transformation: {error.message}"
+            error.args = (error.message,)
 
 
 def truth(predicate: Callable[[Any], Any]) -> Callable[[Any], bool]:

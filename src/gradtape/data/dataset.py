@@ -116,7 +116,7 @@ class Dataset(Storing[T]):
         >>> [int(x) for x in tf.data.Dataset.range(3).map(lambda x: x + 10)]
         [10, 11, 12]
         """
-        call = self._call(map_func)
+        call = self._call(map_func, transformation="MapDataset")
         _check_parallel_calls(num_parallel_calls)
         kind = "_MapDataset" if num_parallel_calls is None else "_ParallelMapDataset"
         return self._derived(
@@ -141,7 +141,7 @@ class Dataset(Storing[T]):
         >>> [int(x) for x in tf.data.Dataset.range(6).filter(lambda x: x % 2 == 0)]
         [0, 2, 4]
         """
-        call = self._call(predicate)
+        call = self._call(predicate, transformation="FilterDataset")
         return self._derived(
             "_FilterDataset",
             lambda elements: filter(truth(call.begin()), elements),
@@ -418,7 +418,7 @@ class Dataset(Storing[T]):
         >>> [int(x) for x in tf.data.Dataset.range(4).flat_map(lambda n: tf.data.Dataset.range(n))]
         [0, 0, 1, 0, 1, 2]
         """
-        call = self._call(map_func)
+        call = self._call(map_func, transformation="FlatMapDataset")
         made = self._derived(
             "_FlatMapDataset",
             lambda elements: ChainIterator(_passes(call, elements)),
@@ -464,7 +464,7 @@ class Dataset(Storing[T]):
         >>> [int(x) for x in data]
         [1, 1, 2, 2, 1, 2, 3, 3, 3]
         """
-        call = self._call(map_func)
+        call = self._call(map_func, transformation="InterleaveDataset")
         cycle = CORES if cycle_length in (None, AUTOTUNE) else positive(cycle_length, "cycle_length")
         block = 1 if block_length is None else positive(block_length, "block_length")
         _check_parallel_calls(num_parallel_calls)

@@ -7,10 +7,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from collections.abc import Iterator as PythonIterator
 from contextlib import nullcontext
+from types import NoneType
 from typing import Any, Generic
 
-from ..core import dtypes, errors
-from ..core.composites import CompositeTensor
+import numpy as np
+
+from ..core import dtypes, errors, nest
 from ..core.locks import call_in_child, fork_safe_rlock, is_held_elsewhere
 from ..core.pickling import Unpicklable
 from ..core.tensor import Tensor
@@ -18,6 +20,8 @@ from ..core.tracebacks import bounded, hide_frames
 from ..engine.run.convert import to_tensor
 from ..engine.run.dispatch import recorded_by, thread, traced_by
 from ..graph.trace.traced import Untraceable
+from ..ragged.tensor import RaggedTensor
+from ..sparse.tensor import SparseTensor
 from ..state.type_spec import LeafSpec, register_type_spec_from_value_converter
 from ..state.variable import Variable
 from .background import IN_CHILD
@@ -190,7 +194,7 @@ class Optional(Generic[T]):
 
 @bounded
 class NumpyIterator(Unpicklable):
-    """One pass over a dataset, with NumPy arrays as elements.
+    """One pass over a dataset, with NumPy arrays as elements. A checkpoint saves its position.
 
     >>> list(tf.data.Dataset.range(3).as_numpy_iterator())
     [np.int64(0), np.int64(1), np.int64(2)]
@@ -199,9 +203,17 @@ class NumpyIterator(Unpicklable):
     __module__ = "gradtape.data"
 
     _instead = "pickle the dataset, or the function that creates it"
+    _owns_variables = True
 
     def __init__(self, dataset: Any) -> None:
+        if thread.trace is not None:
+            raise RuntimeError("`tf.data.Dataset.as_numpy_iterator()` is only supported in eager mode.")
+        for spec in nest.flatten(dataset._known(may_run=False)):  # others are checked when there is an element
+            _check_type(getattr(spec, "value_type", None))
         self._iterator = Iterator(dataset)
+
+    def _owned(self) -> dict[str, Any]:
+        return self._iterator._owned()
 
     def __iter__(self) -> NumpyIterator:
         return self
@@ -209,16 +221,34 @@ class NumpyIterator(Unpicklable):
     def __next__(self) -> Any:
         return map_leaves(_as_numpy, next(self._iterator))
 
+    def next(self) -> Any:
+        """Returns the next element; raises `StopIteration` at the end."""
+        return self.__next__()
+
     def __repr__(self) -> str:
         return f"NumpyIterator(iterator={self._iterator!r})"
 
 
 def _as_numpy(leaf: Any) -> Any:
-    if leaf is None or (isinstance(leaf, CompositeTensor) and not hasattr(leaf, "numpy")):
-        return leaf
-    if not hasattr(leaf, "numpy"):
-        return leaf.as_numpy_iterator()
-    return leaf.numpy()
+    if leaf is None:
+        return None
+    _check_type(type(leaf))
+    if isinstance(leaf, SparseTensor):
+        array = np.zeros(leaf.dense_shape.numpy(), leaf.dtype.as_numpy_dtype)
+        array[tuple(leaf.indices.numpy().T)] = leaf.values.numpy()
+    else:
+        array = leaf.numpy()
+    if isinstance(array, np.ndarray) and array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False
+    return array
+
+
+def _check_type(kind: Any) -> None:
+    if kind is not None and not issubclass(kind, Tensor | RaggedTensor | SparseTensor | NoneType):
+        raise TypeError(
+            f"`tf.data.Dataset.as_numpy_iterator()` is not supported for datasets that produce values of type {kind}"
+        )
 
 
 OptionalSpec.value_type = Optional

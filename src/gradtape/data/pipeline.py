@@ -209,8 +209,8 @@ class Pipeline(Generic[T]):
             raise errors.OutOfRangeError(f"Index out of range [0, {self._size}):{index}")
         return self._find_element(index)
 
-    def _call(self, function: Callable[..., Any], name: str = "") -> Call:
-        return Call(function, global_seed(), name)
+    def _call(self, function: Callable[..., Any], name: str = "", transformation: str = "") -> Call:
+        return Call(function, global_seed(), name, transformation)
 
     @property
     def element_spec(self) -> Any:
