@@ -401,6 +401,14 @@ class Variable(Updates, Trackable, TensorOperators, metaclass=VariableClass):
 
     experimental_ref = ref
 
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """Returns a copy of the value. Matplotlib calls it: a variable has no length, as in TensorFlow.
+
+        >>> tf.Variable([1.0, 2.0]).to_numpy()
+        array([1., 2.], dtype=float32)
+        """
+        return np.asarray(self)
+
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self._as_tensor())
 
