@@ -147,7 +147,8 @@ def in_top_k(targets: TensorLike, predictions: TensorLike, k: TensorLike, name: 
     wanted = to_tensor(targets)
     if wanted.dtype not in (dtypes.int32, dtypes.int64):
         raise errors.InvalidArgumentError(
-            f"Value for attr 'T' of {wanted.dtype.name} is not in the list of allowed values: int32, int64 [Op:InTopKV2]"
+            f"Value for attr 'T' of {wanted.dtype.name} is not in the list of allowed values: int32, int64 "
+            "[Op:InTopKV2]"
         )
     if len(predicted.dims) != 2:
         raise errors.InvalidArgumentError(
