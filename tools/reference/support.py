@@ -31,7 +31,7 @@ from gradtape.api.catalogue.row import Row
 from gradtape.api.names import NAMES
 from gradtape.api.namespace import V1, place_of, resolve
 from gradtape.core import modes
-from gradtape.engine.registry.op import Op, registry
+from gradtape.engine.registry.op import Op, op_named, registry
 from gradtape.inspect.checks.opcheck import draw
 from gradtape.ragged.functions import implementation_of
 
@@ -103,7 +103,7 @@ def compiles(name: str) -> bool:
 
     importlib.import_module("gradtape.graph.executors.xla.executor")
     lowering = importlib.import_module("gradtape.graph.executors.xla.lowering")
-    op = registry[name]
+    op = op_named(name)
     case = op.samples[0]
     try:
         with jax.enable_x64(True):
