@@ -446,3 +446,14 @@ print(keras.backend.backend())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout == "gradtape\n", done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("code", [
+    "import tf_keras.layers",
+    "try:\n    import tf_keras\nexcept ImportError as error:\n    raise RuntimeError('the library fails') from error",
+])  # fmt: skip
+def test_libraries_without_keras_2_say_what_to_install(code, script):
+    done = gradtape("run", script("import sys\nsys.modules['tf_keras'] = None\n" + code))
+    assert done.returncode == 1 and "Error: " in done.stderr
+    assert re.search(r"pip install --no-deps tf-keras, and pip install '?keras", done.stderr.splitlines()[-1])
+    assert "pip" not in gradtape("run", script("import tf_keras_2")).stderr

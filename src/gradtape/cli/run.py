@@ -20,6 +20,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from typing import Any, NamedTuple, NoReturn
 
 from gradtape.core.extension_points import tensorflow_hook
+from gradtape.core.extras import keras2_advice
 
 
 class UserProgram(NamedTuple):
@@ -63,6 +64,7 @@ def run(target: str, arguments: list[str], *, kind: str = "script", trace: bool 
         if exit_code and found:
             raise SystemExit(exit_code)
     except BaseException as error:
+        _add_advice(error)
         _leave_out_this_file(error)
         raise
 
@@ -137,6 +139,16 @@ def _explanations() -> Iterator[Any]:
 
     with tracing() as found:
         yield found
+
+
+def _add_advice(error: BaseException) -> None:
+    """Adds a note to an error that a library without tf-keras has caused: pip would install TensorFlow with it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ModuleNotFoundError) and (cause.name or "").partition(".")[0] == "tf_keras":
+            error.add_note(f"The module tf_keras is Keras 2. {keras2_advice()}")
+            return
+        cause = cause.__cause__ or cause.__context__
 
 
 def _leave_out_this_file(error: BaseException) -> None:

@@ -38,3 +38,11 @@ def install_command(extra: str) -> str:
     """Returns the command that installs what an extra of gradtape adds."""
     quoted = (f"'{package}'" if ">" in package else package for package in EXTRAS[extra])
     return f"pip install {' '.join(quoted)}"
+
+
+def keras2_advice() -> str:
+    """Returns the sentence that says how to install tf-keras, whose dependency TensorFlow is not needed."""
+    return (
+        "Install it without its dependency TensorFlow: pip install --no-deps tf-keras, and "
+        f"{install_command('legacy-keras')}"
+    )

@@ -13,7 +13,7 @@ import sys
 import types
 from typing import Any
 
-from gradtape.core.extras import install_command
+from gradtape.core.extras import keras2_advice
 from gradtape.core.pickling import ModuleByName
 
 # The modules below `tensorflow.python` that Keras 2 has, and their paths below `tf_keras.src`.
@@ -158,8 +158,7 @@ def require() -> None:
         importlib.import_module("tf_keras")
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"Keras 2, which the program asks for, needs the module {error.name}. Install it without its dependency "
-            f"TensorFlow: pip install --no-deps tf-keras, and {install_command('legacy-keras')}"
+            f"Keras 2, which the program asks for, needs the module {error.name}. {keras2_advice()}"
         ) from error
 
 
