@@ -129,6 +129,14 @@ def test_a_failed_write_leaves_the_file_of_a_bucket(bucket):
     assert list(tf.data.Dataset.range(9).cache(f"{bucket}/cache").as_numpy_iterator()) == [0, 1]
 
 
+def test_a_scheme_does_not_lead_out_of_a_folder(tmp_path, monkeypatch):
+    """Functions of SavedModels read files below their folder only, and a path with a scheme looks relative."""
+    monkeypatch.chdir(tmp_path)
+    inside = {"x": True, f"file://{tmp_path}/x": True, "../x": False, "/etc/passwd": False, "file:///etc/x": False}
+    inside |= {f"file://{tmp_path}/../x": False, "memory://x": False, "s3://x": False, "nosuch://x": False, "x\0": False}
+    assert {path: archive.is_inside(path, str(tmp_path)) for path in inside} == inside
+
+
 @pytest.mark.parametrize(("scheme", "packages"), [("gs", "fsspec>=2024.6' gcsfs"), ("s3", "fsspec>=2024.6' s3fs")])
 def test_buckets_need_a_package(scheme, packages, monkeypatch):
     monkeypatch.setattr(file_systems, "is_installed", lambda package: False)

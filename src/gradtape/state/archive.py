@@ -37,9 +37,11 @@ _AT_ONCE = 1 << 20  # bytes read at a time
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Whether a path is below a folder, without following links."""
+    """Whether a path is below a local folder, without following links."""
+    if "\0" in path or is_remote(path):
+        return False
     own = os.path.join(os.path.abspath(folder), "")
-    return "\0" not in path and os.path.abspath(path).startswith(own)
+    return os.path.abspath(file_system(path)[1]).startswith(own)  # the file that `file://` stands for
 
 
 @contextmanager
