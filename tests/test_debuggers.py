@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import gradtape as tf
-from gradtape import autograph
+from gradtape.autograph.on_demand import convert
 
 pytestmark = pytest.mark.several
 
@@ -203,7 +203,7 @@ def test_tracebacks_show_lines_and_columns():
     as_it_is, _ = lines(lambda: failing(2.0))
     tf.debugging.disable_traceback_filtering()
     try:
-        converted, error = lines(lambda: autograph.convert(failing)(2.0))
+        converted, error = lines(lambda: convert(failing)(2.0))
     finally:
         tf.debugging.enable_traceback_filtering()
     assert converted[-2:] == as_it_is[-2:]

@@ -133,7 +133,8 @@ def test_a_scheme_does_not_lead_out_of_a_folder(tmp_path, monkeypatch):
     """Functions of SavedModels read files below their folder only, and a path with a scheme looks relative."""
     monkeypatch.chdir(tmp_path)
     inside = {"x": True, f"file://{tmp_path}/x": True, "../x": False, "/etc/passwd": False, "file:///etc/x": False}
-    inside |= {f"file://{tmp_path}/../x": False, "memory://x": False, "s3://x": False, "nosuch://x": False, "x\0": False}
+    inside |= {f"file://{tmp_path}/../x": False, "memory://x": False, "s3://x": False, "nosuch://x": False}
+    inside |= {"x\0": False}
     assert {path: archive.is_inside(path, str(tmp_path)) for path in inside} == inside
 
 

@@ -11,6 +11,7 @@ import gradtape as tf
 from gradtape.checkpoint import bundle, tensorflow_graph
 from gradtape.checkpoint.object_graph import ObjectNode, SlotVariable
 from gradtape.checkpoint.table import read_table, table_of
+from gradtape.core.protos.records import decoded
 from gradtape.core.protos.wire import DecodeError, varint
 from gradtape.state.checksums import masked_crc32c
 
@@ -183,6 +184,54 @@ def test_what_is_written_is_read_back(tmp_path):
         np.testing.assert_array_equal(found[name], tf.convert_to_tensor(value).numpy())
     assert found["c"].shape == () and found["text"][0, 0] == b"a"
     assert not list(tmp_path.glob("*.part"))
+
+
+def paths_of(prefix):
+    """Returns what a reader finds on each way from the root of the stored graph: keys of values, and slots."""
+    nodes = decoded("TrackableObjectGraph", bundle.BundleReader(prefix).object_graph).nodes
+    ways, waiting = {0: ""}, [0]
+    for number in waiting:
+        for child in sorted(nodes[number].children, key=lambda child: child.local_name):
+            if child.node_id not in ways:
+                ways[child.node_id] = f"{ways[number]}/{child.local_name}"
+                waiting.append(child.node_id)
+    for number, node in enumerate(nodes):
+        for slot in node.slot_variables:
+            original = ways[slot.original_variable_node_id]
+            ways[slot.slot_variable_node_id] = f"{ways[number]}/{slot.slot_name} of {original}"
+    assert len(ways) == len(nodes)
+    edges = {(way, child.local_name) for number, way in ways.items() for child in nodes[number].children}
+    stored = {
+        (way, stored.name, stored.checkpoint_key) for number, way in ways.items() for stored in nodes[number].attributes
+    }
+    return edges, stored, sorted(ways.values())
+
+
+@pytest.mark.parametrize("name", ["kinds", "slots-1"])
+def test_what_is_written_is_what_tensorflow_writes(tmp_path, name):
+    """Keys, values, objects, attributes and slots of `tools/record_checkpoints.py`: TensorFlow matches all by these."""
+    if name == "kinds":
+        objects = {kind: tf.Variable(tf.cast([[0, 1, 2], [3, 4, 5]], kind)) for kind in KINDS}
+        objects |= {"scalar": tf.Variable(2.5), "empty": tf.Variable(np.zeros((0, 3), np.float32))}
+        objects |= {"text": tf.Variable([["a", "bcd"], ["", "ü"]]), "text_scalar": tf.Variable("hello")}
+        module = objects["module"] = tf.Module()
+        module.layers, module.byname = [tf.Variable([1.0, 2.0]), tf.Variable([3.0])], {"a.b/c": tf.Variable(7)}
+        module.shared = module.layers[0]
+        path = tf.train.Checkpoint(**objects).write(tmp_path / name)
+    else:
+        v, optimizer = tf.Variable([1.0, 2.0], name="v"), tf.compat.v1.train.AdamOptimizer(0.1)
+        optimizer.minimize(lambda: tf.reduce_sum(v * v))
+        table = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
+        table.insert(["a", "b"], [1, 2])
+        path = tf.train.Checkpoint(v=v, optimizer=optimizer, table=table).save(tmp_path / "slots")
+    assert tf.train.list_variables(path) == tf.train.list_variables(FOLDER / name)
+    ours, theirs = tf.train.load_checkpoint(path), tf.train.load_checkpoint(FOLDER / name)
+    assert ours.get_variable_to_dtype_map() == theirs.get_variable_to_dtype_map()
+    for key, _ in tf.train.list_variables(path):
+        if key != bundle.OBJECT_GRAPH:
+            order = np.sort if "/table-" in key else np.asarray  # the rows of a table have none
+            np.testing.assert_array_equal(order(ours.get_tensor(key)), order(theirs.get_tensor(key)))
+    assert paths_of(path) == paths_of(FOLDER / name)
 
 
 def test_tables_of_several_blocks():

@@ -54,7 +54,7 @@ def archive(tmp_path_factory):
     archive = tmp_path_factory.mktemp("archive") / "gradtape.zip"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("__main__.py", PROGRAM)
-        for package in ("gradtape", "keras_gradtape"):
+        for package in ("gradtape", "gradtape_tensorflow", "keras_gradtape"):
             for path in (PACKAGES / package).rglob("*"):
                 if path.is_file() and "__pycache__" not in path.parts:
                     file.write(path, path.relative_to(PACKAGES))

@@ -29,6 +29,12 @@ def _saved_value(variable: Variable) -> Tensor:
     return wrap(value, variable.dtype)
 
 
+def _as_stored(value: Tensor, variable: Variable) -> Tensor:
+    """Returns the value of a variable in the dtype that a checkpoint has for it."""
+    dtype = getattr(variable, "_checkpoint_dtype", None)
+    return value if dtype is None else wrap(to_array(value).astype(dtype.numpy), dtype)
+
+
 @bounded
 class Checkpoint(Owner):
     """Saves and restores all variables owned by the objects given by name, or by one root object.
@@ -118,7 +124,10 @@ class Checkpoint(Owner):
             if isinstance(file_prefix, Tensor) and not os.path.isdir(os.path.dirname(path) or "."):
                 raise errors.NotFoundError(f"{os.path.dirname(path)}; No such file or directory")
             given = iter(values)
-            named = {key: next(given) if key in as_tensors else _saved_value(x) for key, x in variables.items()}
+            named = {
+                key: _as_stored(next(given), variable) if key in as_tensors else _saved_value(variable)
+                for key, variable in variables.items()
+            }
             policy = getattr(options, "experimental_sharding_callback", None)
             if policy is not None:
                 named = sharded_values(policy, {key: wrap(to_array(x), x.dtype) for key, x in named.items()})

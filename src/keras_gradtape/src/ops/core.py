@@ -45,6 +45,10 @@ _TENSORS = (tf.Tensor, tf.Variable)
 class Variable(KerasVariable):
     """A Keras variable that holds a gradtape variable; tapes accept it wherever they accept the latter."""
 
+    def __init__(self, initializer: Any, shape: Any = None, dtype: Any = None, *args: Any, **kwargs: Any) -> None:
+        self._counts = dtype == "int"  # in int64 on TensorFlow, in int32 elsewhere
+        super().__init__(initializer, shape, dtype, *args, **kwargs)
+
     @property
     def _gradtape_variable(self) -> Any:
         return self._value
@@ -59,6 +63,8 @@ class Variable(KerasVariable):
         with tf.init_scope():
             options = replicas.options_of(self)
             self._value = tf.Variable(value, trainable=self._trainable, name=self._path, **options)
+        if self._counts:
+            self._value._checkpoint_dtype = tf.int64
         if self._name == "seed_generator_state":
             register_key(self._value, 0)
         if trace is not None:
