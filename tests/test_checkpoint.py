@@ -469,11 +469,12 @@ def test_no_tape_sees_a_restoration(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the writers are forked")
-def test_killed_writers_leave_a_whole_checkpoint(tmp_path):
+@pytest.mark.parametrize("how", ["manager", "tf", "npz"])
+def test_killed_writers_leave_a_whole_checkpoint(tmp_path, how):
     """GRADTAPE_KILLS=50 sets the number of kills."""
     kills = int(os.environ.get("GRADTAPE_KILLS", "10"))
     script = Path(__file__).parent / "kill_writers.py"
-    done = subprocess.run([sys.executable, script, tmp_path, str(kills)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, script, tmp_path, str(kills), how], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     count, last_step, _ = map(int, done.stdout.split())
     assert count == kills and last_step > 1

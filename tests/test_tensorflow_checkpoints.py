@@ -197,8 +197,8 @@ def paths_of(prefix):
                 waiting.append(child.node_id)
     for number, node in enumerate(nodes):
         for slot in node.slot_variables:
-            original = ways[slot.original_variable_node_id]
-            ways[slot.slot_variable_node_id] = f"{ways[number]}/{slot.slot_name} of {original}"
+            of = ways[slot.original_variable_node_id]
+            ways[slot.slot_variable_node_id] = f"{ways[number]}/{slot.slot_name} of {of}"
     assert len(ways) == len(nodes)
     edges = {(way, child.local_name) for number, way in ways.items() for child in nodes[number].children}
     stored = {

@@ -115,8 +115,8 @@ def cells(version: str) -> list[str]:
 
 def numbers(command: list[str], version: str, action: str, folder: str, only: str) -> dict[str, Any]:
     """Returns the numbers of all cells that one side writes or reads."""
-    settings = {"TF_USE_LEGACY_KERAS": str(int(version == "2")), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    settings["CUDA_VISIBLE_DEVICES"] = ""
+    settings = {"TF_USE_LEGACY_KERAS": str(int(version == "2"))}
+    settings |= {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": ""}
     command = [*command, os.path.abspath(__file__), "--side", version, action, folder, only]
     done = subprocess.run(command, env=os.environ | settings, capture_output=True, text=True)
     lines = [line.removeprefix("CELL ") for line in done.stdout.splitlines() if line.startswith("CELL ")]

@@ -6,11 +6,15 @@ Bytes are damaged with and without matching checksums, because an attacker can w
 from __future__ import annotations
 
 import json
+import os
 import random
 import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -19,7 +23,6 @@ from gradtape.checkpoint import shared
 from gradtape.checkpoint.bundle import OBJECT_GRAPH, read_bundle, write_bundle
 from gradtape.checkpoint.object_graph import describe_objects
 from gradtape.checkpoint.table import read_table, table_of
-from gradtape.checkpoint.tensorflow_graph import encode_graph
 
 from ._protobuf import mutate_protobuf
 from ._sandbox import attempt, folder, marks
@@ -45,14 +48,36 @@ def _samples() -> dict[str, dict[str, bytes]]:
     """Returns the files of a checkpoint of each kind, by name."""
     top = Path(tempfile.mkdtemp())
     checkpoint = _objects(2.0)
-    checkpoint.save(top / "archive/ckpt")
-    nodes, variables = describe_objects(checkpoint)
-    (top / "bundle").mkdir()
-    write_bundle(top / "bundle/ckpt-1", {key: v.numpy() for key, v in variables.items()}, encode_graph(nodes))
-    (top / "bundle/checkpoint").write_bytes((top / "archive/checkpoint").read_bytes())
+    archive = tf.train.CheckpointOptions(save_format="npz")
+    checkpoint.save(top / "archive/ckpt", archive)
+    _objects(2.0).save(top / "bundle/ckpt")
     with shared.write_together(shared.Group(0, 1, lambda value: [value], shards=True)):
-        _objects(2.0).save(top / "shards/ckpt")
-    return {place.name: {file.name: file.read_bytes() for file in place.iterdir()} for place in top.iterdir()}
+        _objects(2.0).save(top / "shards/ckpt", archive)
+    samples = {place.name: _files_in(place) for place in top.iterdir()}
+    return samples | _interrupted(top / "bundle")
+
+
+def _files_in(place: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in place.iterdir()}
+
+
+def _interrupted(place: Path) -> dict[str, dict[str, bytes]]:
+    """Returns the files at every moment at which one checkpoint replaces another with the same values."""
+    moments: dict[str, dict[str, bytes]] = {}
+
+    def noting(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            result = function(*args)
+            moments[f"moment {len(moments)}"] = _files_in(place)
+            return result
+
+        return call
+
+    with ExitStack() as observed:
+        for name in ("link", "replace", "remove"):
+            observed.enter_context(mock.patch.object(os, name, noting(getattr(os, name))))
+        _objects(2.0).write(place / "ckpt-1")
+    return moments
 
 
 def disagreements(seed: int) -> list[str]:
@@ -131,7 +156,7 @@ def _damaged_bundle(files: dict[str, bytes], rng: random.Random) -> tuple[dict[s
         tensors = read_bundle(prefix)
         graph = tensors.pop(OBJECT_GRAPH).item()
         write_bundle(prefix, tensors, mutate_protobuf(graph, rng))
-        return {name: Path(place, name).read_bytes() for name in files}, True
+        return {path.name: path.read_bytes() for path in Path(place).iterdir()}, True
 
 
 def _restored(place: Path, keeps_values: bool) -> list[str]:
