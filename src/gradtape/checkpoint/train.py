@@ -80,7 +80,7 @@ class CheckpointOptions:
         self.save_format = save_format
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update({"save_format": "tf"} | state)  # which earlier pickles lack
+        vars(self).update({"save_format": "tf"} | state)  # older pickles have no format
 
     def __copy__(self) -> CheckpointOptions:
         found = CheckpointOptions()
