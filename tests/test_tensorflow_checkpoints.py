@@ -13,7 +13,7 @@ from gradtape.checkpoint.object_graph import ObjectNode, SlotVariable
 from gradtape.checkpoint.table import read_table, table_of
 from gradtape.core.protos.records import decoded
 from gradtape.core.protos.wire import DecodeError, varint
-from gradtape.state.checksums import masked_crc32c
+from gradtape.state.checksums import Checksum, crc32c, masked_crc32c
 
 FOLDER = Path(__file__).parent / "data" / "checkpoints"
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
@@ -184,6 +184,25 @@ def test_what_is_written_is_read_back(tmp_path):
         np.testing.assert_array_equal(found[name], tf.convert_to_tensor(value).numpy())
     assert found["c"].shape == () and found["text"][0, 0] == b"a"
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_checksums_of_parts_are_those_of_the_whole():
+    """Compared with the definition, at the sizes where another way of computing begins."""
+    random = np.random.RandomState(0)
+    data = random.bytes(100_003)
+    register, expected = 0xFFFFFFFF, {}
+    for count, byte in enumerate(data):
+        expected[count] = register ^ 0xFFFFFFFF
+        register ^= byte
+        for _ in range(8):
+            register = register >> 1 ^ (0x82F63B78 if register & 1 else 0)
+    for size in [*range(10), 2047, 2048, 6776, 6777, 6778, 6784, 54215, 54216, 54217, 54224, 100_000]:
+        parts, start = Checksum(), 0
+        while start < size:
+            end = random.randint(start, size) + 1
+            parts.update(data[start:end])
+            start = end
+        assert crc32c(data[:size]) == parts.value == expected[size], size
 
 
 def paths_of(prefix):

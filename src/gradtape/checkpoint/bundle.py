@@ -265,13 +265,13 @@ class BundleReader:
             return
         path, file = self._locate(name, entry)
         with self._trusting(path), errors.of_system(path):
-            checksum, left = Checksum(), entry.size
+            checksum, left, buffer = Checksum(), entry.size, memoryview(bytearray(min(entry.size, _BLOCK)))
             while left:
-                block = file.read(min(left, _BLOCK))
-                if not block:
+                count = file.readinto(buffer[:left])  # type: ignore[attr-defined]
+                if not count:
                     raise wire.DecodeError(f"the file ends within the tensor {name!r}")
-                checksum.update(block)
-                left -= len(block)
+                checksum.update(buffer[:count])
+                left -= count
             _compare(name, entry.checksum, checksum.masked)
         self._verified.add(name)
 

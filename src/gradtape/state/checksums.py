@@ -85,6 +85,7 @@ class Checksum:
     def __init__(self) -> None:
         self._rest = np.empty(0, np.uint8)  # a message with the CRC of all bytes so far
         self._is_folded = False  # whether the first register is part of that message
+        self._buffer = np.empty(0, np.uint8)  # used again: new memory costs as much as the sums
 
     def update(self, data: Any) -> None:
         """Adds bytes, or an array of them."""
@@ -95,17 +96,19 @@ class Checksum:
     def _add(self, part: np.ndarray[Any, Any]) -> None:
         size = len(self._rest) + len(part)
         padding = -size % 8  # zeros in front change no remainder
-        message = np.empty(padding + size, np.uint8)
-        message[:padding] = 0
+        if padding + size > len(self._buffer):
+            self._buffer = np.empty(padding + size + 8, np.uint8)
+        message = self._buffer[: padding + size]
         message[padding : padding + len(self._rest)] = self._rest
+        message[:padding] = 0
         message[padding + len(self._rest) :] = part
         if size <= 8 * _FOLDED:
-            self._rest = message[padding:]
+            self._rest = message[padding:].copy()
             return
         if not self._is_folded:
             message[padding : padding + 4] ^= 0xFF
             self._is_folded = True
-        self._rest = _fold(message.view(np.uint64)).view(np.uint8)
+        self._rest = _fold(message.view(np.uint64)).view(np.uint8).copy()
 
     @property
     def value(self) -> int:
