@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from gradtape.core import errors
 
@@ -113,7 +113,7 @@ class DeviceAssignment:
         raise errors.NotFoundError(NO_TPU)
 
 
-def initialize_tpu_system(cluster_resolver: Any = None) -> NoReturn:
+def initialize_tpu_system(cluster_resolver: Any = None) -> object:
     """Raises TensorFlow's error for a program without a TPU; programs catch it and use another strategy.
 
     >>> tf.tpu.experimental.initialize_tpu_system()  # doctest: +IGNORE_EXCEPTION_DETAIL
