@@ -20,8 +20,8 @@ from gradtape.graph.ir.graph import all_nodes
 SUBJECTS = ("autograph", "autograph_loops")
 for subject in (*SUBJECTS, "autograph_errors"):
     recorder.load(subject)
-errors = sys.modules["recorded_autograph_errors"]
-PROGRAMS = {name: f for subject in SUBJECTS for name, f in sys.modules[f"recorded_{subject}"].PROGRAMS.items()}
+errors = sys.modules["subject_autograph_errors"]
+PROGRAMS = {name: f for subject in SUBJECTS for name, f in sys.modules[f"subject_{subject}"].PROGRAMS.items()}
 ANSWERS = {
     name: answer
     for subject in SUBJECTS

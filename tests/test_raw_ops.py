@@ -26,7 +26,7 @@ ON_VARIABLES = {
 def test_every_row_has_a_recorded_case():
     cases = [*recorder.load("raw_ops"), *recorder.load("optimizer_ops")]
     tried = {name.partition("(")[0] for name, _ in cases}
-    subject = __import__("sys").modules["recorded_raw_ops"]
+    subject = __import__("sys").modules["subject_raw_ops"]
     tried |= {op for _, source in recorder.load("upstream_corners") for op in re.findall(r"raw_ops\.(\w+)", source)}
     tried |= {name for name, _ in subject.VARIABLE_OPS} | set(subject.ND_OPS) | ON_VARIABLES
     assert set(rows()) - tried == OTHERS

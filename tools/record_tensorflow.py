@@ -73,7 +73,7 @@ def described(value):
 
 def load(subject):
     """The cases of one subject."""
-    spec = importlib.util.spec_from_file_location(f"recorded_{subject}", FOLDER / f"{subject}.py")
+    spec = importlib.util.spec_from_file_location(f"subject_{subject}", FOLDER / f"{subject}.py")
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where AutoGraph looks for its source
     spec.loader.exec_module(module)
     return module.CASES

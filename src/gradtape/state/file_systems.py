@@ -306,7 +306,8 @@ def create_folders(path: PathLike) -> None:
         _asked(path, lambda files, place: files.create_folder(place, parents=True))
     except (errors.AlreadyExistsError, errors.FailedPreconditionError) as error:
         if not is_folder(path):
-            raise errors.FailedPreconditionError(f"{path_text(path)} is not a directory: {error}") from None
+            message = f"{path_text(path)} is not a directory: {error}"
+            raise errors.FailedPreconditionError(message) from error.__cause__
 
 
 def remove(path: PathLike) -> None:
