@@ -1,1 +1,1 @@
-"""Checkpoints: the variables reachable from an object, keyed by attribute names, in one file. Uses state."""
+"""Checkpoints: the variables reachable from an object, keyed by attribute names, in files."""

@@ -2,7 +2,7 @@
 
 The launcher assigns each process its rank and its share of the cores, forwards its output and monitors it. When a
 process fails, or the user interrupts, the launcher terminates the others. Each process detects failures as well
-(`distribution/coordination.py`), so that processes on other hosts, under other launchers, also end.
+(`distribute/cluster/coordination.py`), so that processes on other hosts, under other launchers, also end.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Replicas, devices and processes: the machinery behind `tf.distribute` and data-parallel training."""
+"""`tf.distribute`: replicas, devices and processes, and what data-parallel training is made of."""
