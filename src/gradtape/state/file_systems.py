@@ -300,7 +300,7 @@ def create_folder(path: PathLike) -> None:
 
 def create_folders(path: PathLike) -> None:
     """Creates a folder and its missing parents."""
-    if not path_text(path):
+    if not path_text(path) or is_folder(path):
         return
     try:
         _asked(path, lambda files, place: files.create_folder(place, parents=True))
