@@ -17,9 +17,10 @@ _CLASSES = {
 }  # fmt: skip
 _NOTHING = "(?!)"
 _END = re.compile(r"\]")
-_ITEM = re.compile(r"\[:(?P<name>[a-z]*):\]|(?P<first>CHAR)(?:-(?P<last>CHAR(?<!\])))?".replace(
-    "CHAR", r"(?:\[[.=].[.=]\]|\\.|[^\\])"
-), re.DOTALL)  # fmt: skip
+_CHARACTER = r"(?:\[[.=].[.=]\]|\\.|[^\\])"
+_ITEM = re.compile(
+    rf"\[:(?P<name>[a-z]*):\]|(?P<first>{_CHARACTER})(?:-(?P<last>{_CHARACTER}(?<!\])))?", re.DOTALL
+)
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
