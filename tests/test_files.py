@@ -72,6 +72,13 @@ def bucket():
         memory.rm("bucket", recursive=True)
 
 
+def test_a_path_in_a_bucket_is_no_chain_of_file_systems(tmp_path):
+    (tmp_path / "secret").write_text("x")
+    for path in (f"memory://a::file://{tmp_path}/secret", "gs://a::http://b"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="no '::'"):
+            tf.io.gfile.GFile(path).read()
+
+
 def test_files_of_buckets(bucket, tmp_path):
     files = tf.io.gfile
     tf.io.write_file(f"{bucket}/a.txt", "one\r\ntwo")

@@ -167,6 +167,8 @@ def file_system(path: PathLike) -> tuple[FileSystem, str]:
 def _bucket(scheme: str, path: str) -> tuple[FileSystem, str]:
     if scheme not in _BUCKETS:
         raise errors.UnimplementedError(f"File system scheme '{scheme}' not implemented (file: '{path}')")
+    if "::" in path:  # a chain of fsspec's file systems, of any scheme
+        raise errors.InvalidArgumentError(f"A path in a bucket has no '::' (file: '{path}')")
     protocol, package = _BUCKETS[scheme]
     if not is_installed("fsspec"):
         more = "" if package is None else f" {package}"
