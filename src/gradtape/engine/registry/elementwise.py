@@ -35,6 +35,7 @@ from .examples import aligned_rows
 from .formula import Formula, compile_blocks, compile_outputs, neutral, symbolic, trace_formula
 from .op import Kernel, Op, Sample, SingleInputRule, bind, keep_residual, kernel_arguments, match_dtypes, sample
 from .rules import Residuals, compile_rule, parameters
+from .shape_rules import broadcast_shape
 
 _PLAIN = dtypes.BOOL | dtypes.INT | dtypes.FLOAT
 _IS_COMPLEX = {"": "g.dtype.is_complex", "array": "g.dtype.kind == 'c'"}  # by the form of cotangents
@@ -139,6 +140,7 @@ def elementwise(
     )  # fmt: skip
     op.nondifferentiable_args = tuple(i for i, partial in enumerate(ordered) if partial is None)
     op.rows = aligned_rows
+    op.shape_rule = broadcast_shape
     matching = tuple(range(len(names))) if same is None else tuple(same)
     fast_path = not op.attributes and len(matching) == len(names) <= 2
     _differentiate_elementwise(op, ordered, fast_path, with_slope is not None)

@@ -32,6 +32,7 @@ from .elementwise import NEG, ONE, Mask, ZeroWins, elementwise, unbroadcast
 from .examples import Rows, rows_beside_axis
 from .op import Op, Sample, SingleInputRule, compile_vjp, keep_residual, match_dtypes, wire
 from .rules import Residuals, compile_rule, parameters
+from .shape_rules import ShapeRule, reduced_shape
 
 __all__ = [
     "NEG", "ONE", "Mask", "QuotientWeight", "ZeroWins", "bilinear", "conjugate", "constant", "elementwise", "linear",
@@ -50,6 +51,7 @@ def linear(
     shift: Callable[..., dict[str, Any]] | None = None,
     batch: Callable[..., Any] | None = None,
     rows: Rows | None = None,
+    shape: ShapeRule | None = None,
     samples: Sequence[Sample],
     on: int = dtypes.ANY,
     moves_data: bool = True,
@@ -62,6 +64,7 @@ def linear(
     `rows` says how the op treats rows that belong to examples: see `examples.py`.
     """
     op = Op(name, kernel, family="linear", samples=samples, rules=(transpose,), kinds=on, moves_data=moves_data)
+    op.shape_rule = shape
     op.never_aliases = never_aliases
     if transpose is not None:
         wire(op, transpose, constants=0 if op.variadic else len(op.args) - 1)
@@ -105,11 +108,13 @@ def bilinear(
     batch: Callable[..., Any] | None = None,
     rows: Rows | None = None,
     never_aliases: bool = False,
+    shape: ShapeRule | None = None,
     samples: Sequence[Sample],
     on: int = dtypes.NUMERIC,
 ) -> Op:
     """`y = B(a, b)` with the transposes `da(m, g, b, <names>)` and `db(m, g, a, <names>)`; conjugation is automatic."""
     op = Op(name, kernel, family="bilinear", samples=samples, rules=(da, db), kinds=on)
+    op.shape_rule = shape
     op.never_aliases = never_aliases
     residuals = Residuals(op.args, [da, db])
     op.defer("keep", residuals.keeper)
@@ -197,6 +202,7 @@ def reduction(
     that of the cotangent and the weight, computed at once, of NumPy arrays; None for what it does not cover.
     """
     op = Op(name, kernel, family="reduction", samples=samples, rules=(weight,), kinds=on, domain=domain)
+    op.shape_rule = reduced_shape
     given = ", ".join(f"{name}={name}" for name in parameters(weight))
     weigh = compile_rule("m, x, y, axis", f"weight({given})", weight=weight)
 
@@ -237,6 +243,7 @@ def opaque(
     jvp: Callable[..., Any] | None = None,
     batch: Callable[..., Any] | None = None,
     rows: Rows | None = None,
+    shape: ShapeRule | None = None,
     samples: Sequence[Sample],
     on: int = dtypes.ANY,
     moves_data: bool = False,
@@ -256,6 +263,7 @@ def opaque(
         name, kernel, family="opaque", samples=samples, rules=(vjp, jvp), kinds=on,
         moves_data=moves_data, random=random, shaped_by_values=shaped_by_values, domain=domain,
     )  # fmt: skip
+    op.shape_rule = shape
     op.never_aliases = never_aliases
     if vjp is not None:
         wire(op, vjp)
@@ -271,6 +279,7 @@ def constant(
     name: str,
     kernel: Callable[..., Any],
     *,
+    shape: ShapeRule | None = None,
     samples: Sequence[Sample],
     batch: Callable[..., Any] | None = None,
     on: int = dtypes.ANY,
@@ -286,6 +295,7 @@ def constant(
         name, kernel, family="constant", samples=samples, kinds=on, moves_data=moves_data,
         shaped_by_values=shaped_by_values,
     )  # fmt: skip
+    op.shape_rule = shape
     op.batch = batch
     op.detaches = detaches
     return op.publish()

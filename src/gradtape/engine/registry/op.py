@@ -27,6 +27,7 @@ from ..run.namespace import Namespace, ops, raw
 from .cotangents import bare
 from .examples import Rows
 from .rules import Residuals, compile_rule, keep_nothing, parameters
+from .shape_rules import ShapeRule
 
 if IS_INSTALLED:  # to fill the tables, for large arrays on the host and for devices
     from ...backends.torch import elementwise, kernels  # noqa: F401
@@ -171,6 +172,7 @@ class Op(LazyRules):
         self.jvp: Callable[..., Any] | None = None
         self.batch: Callable[..., Any] | None = None
         self.rows: Rows | None = None  # how the op treats rows that belong to examples
+        self.shape_rule: ShapeRule | None = None  # the outputs' shapes by the inputs'; None: only the kernel tells
         self.call: Callable[..., Any] = self.run
         self.call_on_device: Callable[..., Any] = self.run  # the same, for arguments that are probably on a device
         self.reflected = ""  # the method by which a right operand may handle the op, such as `__radd__`

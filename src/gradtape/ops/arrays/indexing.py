@@ -21,6 +21,7 @@ from ...engine.registry.batching import BatchedTensor, broadcast_batch
 from ...engine.registry.examples import SummedRows
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import given_shape, same_shape
 
 _UNSIGNED = {np.dtype(f"{kind}{n}"): np.dtype(f"u{n}") for kind in "iu" for n in (1, 2, 4, 8)}
 
@@ -116,6 +117,7 @@ _MATRIX = np.array([[0, 2], [2, 1]])
 
 gather = linear(
     "gather", _gather, batch=_batch_gather,
+    shape=lambda x, indices, axis, batch: (*x[:axis], *indices[batch:], *x[axis + 1 :]),
     transpose=lambda m, g, indices, x_shape, axis, batch: m.scatter_add(
         g, indices, shape=x_shape, axis=axis, batch=batch
     ),
@@ -131,6 +133,7 @@ gather = linear(
 )  # fmt: skip
 gather_rows = linear(
     "gather_rows", lambda xp, x, indices: _gather(xp, x, indices, axis=0, batch=0), transpose=_gather_rows_back,
+    shape=lambda x, indices: (*indices, *x[1:]),
     batch=_batch_gather,
     samples=[sample((4, 3), _MATRIX), sample((3,), np.array(1)), sample((3, 2), np.zeros(0, int))],
 )  # fmt: skip
@@ -144,6 +147,7 @@ def _rows_of_scatter(inputs, flags, attrs, count):
 
 scatter_add = linear(
     "scatter_add", _scatter_add, batch=_batch_scatter_add, rows=_rows_of_scatter, moves_data=False, on=NUMERIC,
+    shape=given_shape,
     transpose=lambda m, g, indices, axis, batch: m.gather(g, indices, axis=axis or 0, batch=batch or 0),
     samples=[
         sample((3, 2), np.array([0, 2, 2]), shape=(4, 2)),
@@ -164,6 +168,7 @@ def _from_start(xp, indices, *, size):
 
 from_start = constant(
     "from_start", _from_start, batch=lambda m, size, inputs, flags, attrs: m.from_start(inputs[0], **attrs),
+    shape=same_shape,
     samples=[sample(np.array([0, -1, 2]), size=3), sample(_MATRIX, size=3), sample(np.array(-2), size=4)],
 )  # fmt: skip
 
@@ -186,6 +191,7 @@ def _ravel_index(xp, indices, *, dims):
 
 ravel_index = constant(
     "ravel_index", _ravel_index, batch=lambda m, size, inputs, flags, attrs: m.ravel_index(inputs[0], **attrs),
+    shape=lambda indices, dims: indices[:-1],
     samples=[sample(_MATRIX, dims=(3, 4)), sample(np.zeros((2, 0), int), dims=()), sample(np.array([1]), dims=(2,))],
 )  # fmt: skip
 
@@ -231,6 +237,7 @@ def _putting(name):
 # Of several updates to one row the last one stays; as in TensorFlow, the rule assumes distinct rows.
 put_rows = opaque(
     "put_rows", lambda xp, x, indices, u: put(xp.asarray(x, copy=True), indices, u), **_putting("put_rows"),
+    shape=same_shape,
     batch=_fold("put_rows"), moves_data=True,
     samples=[
         sample((4, 2), np.array([2, 0]), (2, 2)),
@@ -257,6 +264,7 @@ def _batch_put_row(m, size, inputs, flags, attrs):
 
 put_row = opaque(
     "put_row", _put_row, **_putting("put_row"), batch=_batch_put_row, moves_data=True,
+    shape=same_shape,
     samples=[sample((4, 2), np.array(2), (2,)), sample((3,), np.array(0), ()), sample((2, 0), np.array(1), (0,))],
 )  # fmt: skip
 
@@ -277,7 +285,7 @@ def _extreme_rows_back(m, g, x, indices, u, y):
 max_rows, min_rows = (
     opaque(
         f"{which}_rows", _extreme_rows(which), vjp=_extreme_rows_back, batch=_fold(f"{which}_rows"),
-        on=NUMERIC,
+        on=NUMERIC, shape=same_shape,
         samples=[sample((4, 2), np.array([2, 0, 2]), (3, 2)), sample((3,), np.array([1, 1]), (2,))],
     )
     for which in ("max", "min")
@@ -308,6 +316,7 @@ def _batch_one_hot(m, size, inputs, flags, attrs):
 
 one_hot = constant(
     "one_hot", _one_hot, batch=_batch_one_hot, moves_data=True,
+    shape=lambda indices, on, off, depth, axis: (*indices[:axis], depth, *indices[axis:]),
     samples=[
         sample(np.array([0, 3, -1]), np.array(1.0), np.array(0.0), depth=3, axis=1),
         sample(np.array([[0, 2]]), np.array(1), np.array(0), depth=3, axis=0),

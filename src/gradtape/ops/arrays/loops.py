@@ -6,6 +6,7 @@ from ...core.dtypes import FLOAT, NARROW
 from ...core.errors import InvalidArgumentError
 from ...engine.registry.families import linear, opaque
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import same_shape
 
 # One record for all rows: the VJP of each separate slice would allocate a full-sized array.
 rows = opaque(
@@ -33,5 +34,6 @@ def _finite_gradient(m, g, message):
 
 check_numerics = linear(
     "check_numerics", _finite, transpose=_finite_gradient, shift=lambda attrs, size: attrs, on=FLOAT | NARROW,
+    shape=same_shape,
     moves_data=False, samples=[sample((3, 4), message="text"), sample((), message=""), sample((0,), message="")],
 )  # fmt: skip

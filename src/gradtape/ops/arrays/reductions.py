@@ -16,6 +16,7 @@ from ...core.dtypes import BOOL, FLOAT, INT, NARROW, NUMERIC
 from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import QuotientWeight, conjugate, constant, opaque, reduction, shift_axes
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import reduced_shape, same_shape
 from .scans import advanced, cumprod_back, delayed
 from .structure import sum_of
 
@@ -155,6 +156,7 @@ def _prod_of_others_back(m, g, x, axis):
 
 prod_of_others = opaque(
     "prod_of_others", _prod_of_others, vjp=_prod_of_others_back, on=NUMERIC,
+    shape=same_shape,
     batch=lambda m, size, inputs, flags, attrs: m.prod_of_others(inputs[0], **shift_axes(attrs, size)),
     samples=[
         sample((3, 2, 2), axis=(0, 2)),
@@ -252,11 +254,13 @@ euclidean_norm = reduction(
 _BOOLS = np.array([[True, False], [True, True]])
 all_ = constant(
     "all", lambda xp, x, *, axis, keepdims=False: x.all(axis=axis, keepdims=keepdims), on=BOOL,
+    shape=reduced_shape,
     batch=lambda m, size, inputs, flags, attrs: m.all(inputs[0], **shift_axes(attrs, size)),
     samples=[sample(_BOOLS, axis=(1,)), sample(_BOOLS, axis=(0, 1), keepdims=True)],
 )  # fmt: skip
 any_ = constant(
     "any", lambda xp, x, *, axis, keepdims=False: x.any(axis=axis, keepdims=keepdims), on=BOOL,
+    shape=reduced_shape,
     batch=lambda m, size, inputs, flags, attrs: m.any(inputs[0], **shift_axes(attrs, size)),
     samples=[sample(_BOOLS, axis=(1,)), sample(_BOOLS, axis=(0, 1), keepdims=True)],
 )  # fmt: skip
@@ -401,12 +405,14 @@ def _batch_pair(name):
 _AXIS_SAMPLES = [sample((3, 4), axis=1), sample((2, 3, 2), axis=1), sample((4,), axis=0), sample((0, 3), axis=0)]
 softmax = opaque(
     "softmax", _softmax, on=FLOAT | NARROW, never_aliases=True, samples=_AXIS_SAMPLES,
+    shape=same_shape,
     vjp=lambda m, g, y, axis: m.softmax_back(g, y, axis=axis),
     jvp=lambda m, inputs, y, attrs, ts: m.softmax_back(ts[0], y, **attrs),
     batch=lambda m, size, inputs, flags, attrs: m.softmax(inputs[0], **shift_axes(attrs, size)),
 )  # fmt: skip
 log_softmax = opaque(
     "log_softmax", _log_softmax, on=FLOAT | NARROW, never_aliases=True, samples=_AXIS_SAMPLES,
+    shape=same_shape,
     vjp=lambda m, g, y, axis: m.log_softmax_back(g, y, axis=axis),
     jvp=lambda m, inputs, y, attrs, ts: ts[0] - m.sum(ts[0] * m.exp(y), axis=(attrs["axis"],), keepdims=True),
     batch=lambda m, size, inputs, flags, attrs: m.log_softmax(inputs[0], **shift_axes(attrs, size)),
@@ -414,9 +420,11 @@ log_softmax = opaque(
 _PAIR_SAMPLES = [sample(x.inputs[0], x.inputs[0], **x.attrs) for x in _AXIS_SAMPLES]
 softmax_back = opaque(
     "softmax_back", _softmax_back, on=FLOAT | NARROW, never_aliases=True, vjp=_softmax_back_vjp,
+    shape=same_shape,
     batch=_batch_pair("softmax_back"), samples=_PAIR_SAMPLES,
 )  # fmt: skip
 log_softmax_back = opaque(
     "log_softmax_back", _log_softmax_back, on=FLOAT | NARROW, never_aliases=True, vjp=_log_softmax_back_vjp,
+    shape=same_shape,
     batch=_batch_pair("log_softmax_back"), samples=_PAIR_SAMPLES,
 )  # fmt: skip

@@ -19,6 +19,7 @@ from ...core.dtypes import FLOAT, NARROW, NUMERIC
 from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import conjugate, linear, opaque, shift_axes
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import broadcast_shape, same_shape
 
 
 def _part(axis: int, key: slice) -> tuple[Any, ...]:
@@ -68,6 +69,7 @@ def _cumsum_in_blocks(x, axis, step):
 
 cumsum = linear(
     "cumsum", _cumsum, shift=shift_axes, on=NUMERIC, moves_data=False,
+    shape=same_shape,
     transpose=lambda m, g, axis, exclusive, reverse: m.cumsum(
         g, axis=axis, exclusive=bool(exclusive), reverse=not reverse
     ),
@@ -105,6 +107,7 @@ def _recurrence_back(m, g, a, y, axis):
 
 recurrence = opaque(
     "recurrence", _recurrence, vjp=_recurrence_back, on=NUMERIC,
+    shape=broadcast_shape,
     batch=lambda m, size, inputs, flags, attrs: m.recurrence(
         *(broadcast_batch(m, x, flag, size) for x, flag in zip(inputs, flags, strict=True)), **shift_axes(attrs, size)
     ),
@@ -120,6 +123,7 @@ def cumprod_back(m: Any, g: Any, x: Any, y: Any, axis: int) -> Any:
 
 cumprod = opaque(
     "cumprod", lambda xp, x, *, axis: xp.cumprod(x, axis=axis, dtype=x.dtype), vjp=cumprod_back, on=NUMERIC,
+    shape=same_shape,
     batch=lambda m, size, inputs, flags, attrs: m.cumprod(inputs[0], **shift_axes(attrs, size)),
     samples=[
         sample((2, 4), axis=1),
@@ -152,6 +156,7 @@ def _numpy_cumulative_logsumexp(x, *, axis):
 
 cumulative_logsumexp = opaque(
     "cumulative_logsumexp", _cumulative_logsumexp,
+    shape=same_shape,
     vjp=_cumulative_logsumexp_back, on=FLOAT | NARROW,
     batch=lambda m, size, inputs, flags, attrs: m.cumulative_logsumexp(inputs[0], **shift_axes(attrs, size)),
     samples=[sample((2, 4), axis=1), sample((5,), axis=0), sample((0, 2), axis=0)],

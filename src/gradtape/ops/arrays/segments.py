@@ -16,6 +16,7 @@ from ...core.errors import InvalidArgumentError
 from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import conjugate, linear, opaque
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import same_shape
 
 REAL = INT | FLOAT | NARROW
 
@@ -99,6 +100,7 @@ _SAMPLES = [
 ]
 segment_sum = linear(
     "segment_sum", lambda xp, x, ids, *, count: _reduce(xp, x, ids, count, "add", 0), on=NUMERIC, moves_data=False,
+    shape=lambda x, ids, count, empty=None: (count, *x[len(ids) :]),
     transpose=lambda m, g, ids: m.segment_spread(g, ids), batch=_batched("segment_sum"), samples=_SAMPLES,
 )  # fmt: skip
 dynamic_segment_sum = opaque(  # `count` is a tensor
@@ -108,6 +110,7 @@ dynamic_segment_sum = opaque(  # `count` is a tensor
 )  # fmt: skip
 segment_spread = linear(
     "segment_spread", _spread, transpose=lambda m, g, ids, x_shape: m.segment_sum(g, ids, count=x_shape[0]),
+    shape=lambda x, ids: (*ids, *x[1:]),
     batch=_batched("segment_spread"),
     samples=[sample((4, 2), _IDS), sample((3,), np.array([0, 2, 2])), sample((2, 2), np.zeros(0, int))],
 )  # fmt: skip
@@ -132,10 +135,12 @@ def _extreme_batch(op: str) -> Any:
 _EXTREME_SAMPLES = [sample(*s.inputs, **s.attrs, empty=0.0) for s in _SAMPLES]
 segment_max = opaque(
     "segment_max", lambda xp, x, ids, *, count, empty: _reduce(xp, x, ids, count, "maximum", empty),
+    shape=lambda x, ids, count, empty=None: (count, *x[len(ids) :]),
     vjp=_extreme_back, batch=_extreme_batch("segment_max"), samples=_EXTREME_SAMPLES, on=REAL,
 )  # fmt: skip
 segment_min = opaque(
     "segment_min", lambda xp, x, ids, *, count, empty: _reduce(xp, x, ids, count, "minimum", empty),
+    shape=lambda x, ids, count, empty=None: (count, *x[len(ids) :]),
     vjp=_extreme_back, batch=_extreme_batch("segment_min"), samples=_EXTREME_SAMPLES, on=REAL,
 )  # fmt: skip
 
@@ -153,6 +158,7 @@ def _prod_back(m, g, x, ids, count):
 
 segment_prod = opaque(
     "segment_prod", lambda xp, x, ids, *, count: _reduce(xp, x, ids, count, "multiply", 1), vjp=_prod_back,
+    shape=lambda x, ids, count, empty=None: (count, *x[len(ids) :]),
     batch=_extreme_batch("segment_prod"), samples=_SAMPLES, on=NUMERIC,
 )  # fmt: skip
 
@@ -168,6 +174,7 @@ def _partition_back(m, g, numbers):
 
 places_in_partition = opaque(
     "places_in_partition", lambda xp, numbers: _inverse(xp, xp.argsort(numbers, stable=True)), vjp=None,
+    shape=same_shape,
     samples=[sample(np.array([1, 0, 2, 0]))],
 )  # fmt: skip
 

@@ -25,6 +25,7 @@ from ...engine.registry.devices import DeviceTensor
 from ...engine.registry.examples import KEEPS
 from ...engine.registry.families import linear
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import given_shape, indexed
 from ...engine.run.convert import to_tensor
 from ...engine.run.dispatch import thread
 from ...engine.run.namespace import ops
@@ -42,6 +43,7 @@ def _rows_of_key(inputs: Any, flags: Any, attrs: dict[str, Any], count: int) -> 
 
 slice_ = linear(
     "slice", lambda xp, x, *, key: x[key], rows=_rows_of_key,
+    shape=indexed,
     transpose=lambda m, g, x_shape, key: placed_slice(m, g, key, x_shape),
     shift=lambda attrs, size: {"key": (slice(None), *attrs["key"])},
     samples=[
@@ -54,6 +56,7 @@ slice_ = linear(
 )  # fmt: skip
 place = linear(
     "place", lambda xp, x, *, key, shape: put(xp.zeros(shape, x.dtype), key, x), rows=_rows_of_key,
+    shape=given_shape,
     transpose=lambda m, g, key: m.slice(g, key=key),
     shift=lambda attrs, size: {"key": (slice(None), *attrs["key"]), "shape": (size, *attrs["shape"])},
     samples=[sample((2, 1), key=(slice(3, None, -2), None, 1), shape=(4, 5)), sample((), key=(2,), shape=(3,))],

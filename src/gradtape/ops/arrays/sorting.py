@@ -15,6 +15,7 @@ from ...core.errors import InvalidArgumentError
 from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import constant, linear, no_rule, opaque, shift_axes
 from ...engine.registry.op import op_named, sample
+from ...engine.registry.shape_rules import reduced_shape, resized, same_shape
 from ...engine.run import dispatch
 
 REAL = INT | FLOAT | NARROW
@@ -34,6 +35,7 @@ def _batch_along(m: Any, op: Any, size: int, inputs: Any, flags: Any, attrs: Any
 
 take_along = linear(
     "take_along", lambda xp, x, indices, *, axis: xp.take_along_axis(x, indices, axis),
+    shape=lambda x, indices, axis: indices,
     transpose=lambda m, g, indices, x_shape, axis: m.add_along(g, indices, axis=axis, size=x_shape[axis]),
     batch=lambda m, size, inputs, flags, attrs: _batch_along(m, m.take_along, size, inputs, flags, attrs),
     samples=[
@@ -47,6 +49,7 @@ add_along = linear(
         xp, "add", xp.zeros((*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype),
         _positions(xp, x.shape, axis, indices), x,
     ),
+    shape=lambda x, indices, axis, size: resized(x, axis, size),
     transpose=lambda m, g, indices, axis: m.take_along(g, indices, axis=axis), moves_data=False,
     batch=lambda m, size, inputs, flags, attrs: _batch_along(m, m.add_along, size, inputs, flags, attrs),
     samples=[
@@ -66,6 +69,7 @@ def _argsort(xp, x, *, axis, descending=False):
 
 argsort = constant(
     "argsort", _argsort, on=REAL,
+    shape=same_shape,
     batch=lambda m, size, inputs, flags, attrs: m.argsort(inputs[0], **shift_axes(attrs, size)),
     samples=[sample((3, 4), axis=1), sample(np.array([2.0, 1.0, 2.0]), axis=0, descending=True)],
 )  # fmt: skip
@@ -78,6 +82,7 @@ def _sort(xp, x, *, axis, descending=False):
 
 sort = opaque(
     "sort", _sort, on=REAL,
+    shape=same_shape,
     vjp=lambda m, g, x, axis, descending: m.add_along(
         g, m.argsort(x, axis=axis, descending=bool(descending)), axis=axis, size=x.shape[axis]
     ),
@@ -134,6 +139,7 @@ def _in_order(rows, flat):
 
 top_k = opaque(
     "top_k", _top_k, on=REAL,
+    shape=lambda x, k: [(*x[:-1], k)] * 2,
     vjp=lambda m, g, x_shape, ys: m.add_along(g[0], ys[1], axis=len(x_shape) - 1, size=x_shape[-1]),
     jvp=lambda m, inputs, ys, attrs, ts: (m.take_along(ts[0], ys[1], axis=len(ts[0].shape) - 1), None),
     batch=lambda m, size, inputs, flags, attrs: m.top_k(inputs[0], **attrs),
@@ -157,11 +163,13 @@ def _extreme_position(xp, x, axis, dtype, name):
 _POSITION_SAMPLES = [sample((3, 4), axis=1, dtype=np.dtype("int64")), sample((3,), axis=0, dtype=np.dtype("int32"))]
 argmax = constant(
     "argmax", lambda xp, x, *, axis, dtype: _extreme_position(xp, x, axis, dtype, "argmax"),
+    shape=lambda x, axis, dtype: reduced_shape(x, axis=(axis,)),
     batch=lambda m, size, inputs, flags, attrs: m.argmax(inputs[0], **shift_axes(attrs, size)),
     samples=_POSITION_SAMPLES,
 )  # fmt: skip
 argmin = constant(
     "argmin", lambda xp, x, *, axis, dtype: _extreme_position(xp, x, axis, dtype, "argmin"),
+    shape=lambda x, axis, dtype: reduced_shape(x, axis=(axis,)),
     batch=lambda m, size, inputs, flags, attrs: m.argmin(inputs[0], **shift_axes(attrs, size)),
     samples=_POSITION_SAMPLES,
 )  # fmt: skip
@@ -178,6 +186,7 @@ def _in_top_k(xp, targets, predictions, *, k):
 
 in_top_k = constant(
     "in_top_k", _in_top_k, samples=[sample(np.array([1, 0, 7]), (3, 4), k=2)],
+    shape=lambda targets, predictions, k: targets,
 )  # fmt: skip
 
 
@@ -222,6 +231,7 @@ def _search_sorted(xp, sequence, values, *, side, dtype):
 
 search_sorted = constant(
     "search_sorted", _search_sorted, on=REAL,
+    shape=lambda sequence, values, **attrs: values,
     samples=[sample(np.array([[1, 3, 5]]), np.array([[0, 3, 9]]), side="left", dtype=np.dtype("int32"))],
 )  # fmt: skip
 
@@ -254,6 +264,7 @@ def _as_counts(xp, counts, shape, binary, dtype):
 
 bincount = opaque(
     "bincount", _bincount, vjp=no_rule("DenseBincount. Use tf.math.unsorted_segment_sum to count with gradients"),
+    shape=lambda x, *weights, size, dtype: (size,),
     samples=[sample(np.array([1, 1, 3, 0]), size=4, dtype=np.dtype("int32"))],
 )  # fmt: skip
 
@@ -266,6 +277,7 @@ def _bins(xp, x, limits, *, count, dtype):
 
 histogram_bins = constant(
     "histogram_bins", _bins, on=FLOAT | INT | NARROW,
+    shape=lambda x, limits, **attrs: x,
     samples=[sample((5,), np.array([-1.0, 1.0]), count=4, dtype=np.dtype("int32"))],
 )  # fmt: skip
 
@@ -285,4 +297,6 @@ def _numpy_invert_permutation(x):
     return inverse
 
 
-invert_permutation = constant("invert_permutation", _invert_permutation, on=INT, samples=[sample(np.array([2, 0, 1]))])
+invert_permutation = constant(
+    "invert_permutation", _invert_permutation, on=INT, shape=same_shape, samples=[sample(np.array([2, 0, 1]))]
+)

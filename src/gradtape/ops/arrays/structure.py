@@ -27,6 +27,7 @@ from ...core.dtypes import NUMERIC, DType
 from ...engine.registry.examples import KEEPS, SummedRows, all_rows
 from ...engine.registry.families import constant, linear, shift_axes, unbroadcast
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import broadcast_shape, given_shape, reduced_shape, resized, same_shape
 from ...engine.run.convert import to_tensor
 from ...engine.run.namespace import ops, raw
 
@@ -40,11 +41,13 @@ def _numpy_dtype(dtype: Any) -> Any:
 
 identity = linear(
     "identity", lambda xp, x: x, transpose=lambda m, g: g, shift=lambda attrs, size: attrs, rows=all_rows,
+    shape=same_shape,
     samples=[sample((3, 4))],
 )
 # `x`, ordered after `other`: a graph does not compute (and hold) values derived from it before `other` is available.
 after = linear(
     "after", lambda xp, x, other: x, transpose=lambda m, g: g,
+    shape=same_shape,
     batch=lambda m, size, inputs, flags, attrs: (
         inputs[0] if flags[0] else m.broadcast_to(inputs[0], shape=(size, *inputs[0].dims))
     ),
@@ -52,14 +55,17 @@ after = linear(
 )  # fmt: skip
 zeros_like = constant(
     "zeros_like", lambda xp, x: xp.zeros_like(x), samples=[sample((3, 4))], moves_data=True,
+    shape=same_shape,
     batch=lambda m, size, inputs, flags, attrs: m.zeros_like(inputs[0]),
 )  # fmt: skip
 ones_like = constant(
     "ones_like", lambda xp, x: xp.ones_like(x), samples=[sample((3, 4))], moves_data=True,
+    shape=same_shape,
     batch=lambda m, size, inputs, flags, attrs: m.ones_like(inputs[0]),
 )  # fmt: skip
 shape_of = constant(  # for shapes that differ between the runs of a graph
     "shape_of", lambda xp, x, *, dtype: xp.asarray(np.array(x.shape, dtype)), moves_data=True,
+    shape=lambda x, dtype: (len(x),),
     samples=[sample((3, 4), dtype=np.dtype("int32"))],
 )  # fmt: skip
 
@@ -101,6 +107,7 @@ def _cast_back(m, g, x_dtype):
 
 cast = linear(
     "cast", _cast, transpose=_cast_back, shift=lambda attrs, size: attrs, rows=all_rows,
+    shape=same_shape,
     samples=[sample((3, 4), dtype=np.dtype("float64"))],
 )  # fmt: skip
 
@@ -112,12 +119,14 @@ def _rows_of_reshape(inputs, flags, attrs, count):
 
 reshape = linear(
     "reshape", lambda xp, x, *, shape: x.reshape(shape) if shape or x.shape else x,
+    shape=given_shape,
     transpose=lambda m, g, x_shape: m.reshape(g, shape=x_shape),
     shift=lambda attrs, size: {"shape": (size, *attrs["shape"])}, rows=_rows_of_reshape,
     samples=[sample((3, 4), shape=(2, 6)), sample((), shape=(1, 1)), sample((0, 3), shape=(3, 0, 2))],
 )  # fmt: skip
 transpose = linear(
     "transpose", lambda xp, x, *, perm: permuted(x, perm) if perm else x,
+    shape=lambda x, perm: tuple([x[i] for i in perm]),
     transpose=lambda m, g, perm: m.transpose(g, perm=tuple(np.argsort(perm).tolist())),
     shift=lambda attrs, size: {"perm": (0, *(p + 1 for p in attrs["perm"]))},
     rows=lambda inputs, flags, attrs, count: KEEPS if attrs["perm"][:1] == (0,) else None,
@@ -147,6 +156,7 @@ def _rows_of_broadcast(inputs, flags, attrs, count):
 
 broadcast_to = linear(
     "broadcast_to", _broadcast_to, rows=_rows_of_broadcast,
+    shape=given_shape,
     transpose=lambda m, g, x_shape: unbroadcast(m, g, x_shape),
     batch=lambda m, size, inputs, flags, attrs: m.broadcast_to(
         _pad_rank(m, inputs[0], len(attrs["shape"]) + 1), shape=(size, *attrs["shape"])
@@ -188,6 +198,7 @@ def _spread(m, g, x_shape, axis):
 
 sum_ = linear(
     "sum", sum_of, transpose=_spread, shift=shift_axes, on=NUMERIC, moves_data=False,
+    shape=reduced_shape,
     rows=lambda inputs, flags, attrs, count: SummedRows() if 0 in attrs["axis"] else KEEPS,
     samples=[sample((3, 4, 2), axis=(0, 2)), sample((), axis=()), sample((0, 3), axis=(0,), keepdims=True)],
 )  # fmt: skip
@@ -209,6 +220,7 @@ def _mean(xp, x, *, axis, keepdims=False):
 
 mean = linear(
     "mean", _mean, shift=shift_axes, on=NUMERIC,
+    shape=reduced_shape,
     transpose=lambda m, g, x_shape, axis: _spread(m, g / max(_count(x_shape, axis), 1), x_shape, axis),
     moves_data=False, samples=[sample((3, 4, 2), axis=(0, 2)), sample((2, 3), axis=(1,), keepdims=True)],
 )  # fmt: skip
@@ -237,27 +249,33 @@ def _unstack(xp, x, *, axis):
 
 concat = linear(
     "concat", lambda xp, *xs, axis: xp.concatenate(xs, axis=axis), transpose=_split_sizes, shift=shift_axes,
+    shape=lambda *xs, axis: resized(xs[0], axis, sum(x[axis] for x in xs)),
     samples=[sample((2, 3), (2, 1), axis=1), sample((0, 2), (3, 2), axis=0)],
 )  # fmt: skip
 split = linear(
     "split", _split, transpose=lambda m, g, axis: m.concat(*g, axis=axis), shift=shift_axes,
+    shape=lambda x, sizes, axis: [resized(x, axis, n) for n in sizes],
     samples=[sample((2, 4), sizes=(1, 3), axis=1), sample((4,), sizes=(0, 2, 2), axis=0)],
 )  # fmt: skip
 stack = linear(
     "stack", lambda xp, *xs, axis: xp.stack(xs, axis=axis), shift=shift_axes,
+    shape=lambda *xs, axis: (*xs[0][:axis], len(xs), *xs[0][axis:]),
     transpose=lambda m, g, axis: m.unstack(g, axis=axis),
     samples=[sample((2, 3), (2, 3), axis=1), sample((), (), (), axis=0), sample((2,), (2,), axis=1)],
 )  # fmt: skip
 unstack = linear(
     "unstack", _unstack, transpose=lambda m, g, axis: m.stack(*g, axis=axis), shift=shift_axes,
+    shape=lambda x, axis: [(*x[:axis], *x[axis + 1 :])] * int(x[axis]),
     samples=[sample((2, 3), axis=1), sample((3,), axis=0), sample((2, 0), axis=0)],
 )  # fmt: skip
 identity_n = linear(
     "identity_n", lambda xp, *xs: xs, transpose=lambda m, g: g, shift=lambda attrs, size: attrs, rows=all_rows,
+    shape=lambda *xs: list(xs),
     samples=[sample((2, 3), (2,))],
 )  # fmt: skip
 add_n = linear(
     "add_n", lambda xp, *xs: sum(xs[1:], xs[0]), shift=lambda attrs, size: attrs, rows=all_rows, on=NUMERIC,
+    shape=broadcast_shape,
     moves_data=False, transpose=lambda m, g, xs_shapes: (g,) * len(xs_shapes), samples=[sample((2, 3), (2, 3), (2, 3))],
 )  # fmt: skip
 
@@ -275,6 +293,7 @@ def _inside(shape, paddings):
 
 pad = linear(
     "pad", _pad, transpose=lambda m, g, x_shape, paddings: m.slice(g, key=_inside(x_shape, paddings)),
+    shape=lambda x, paddings, value=None: tuple([b + n + a for n, (b, a) in zip(x, paddings, strict=True)]),
     shift=lambda attrs, size: {**attrs, "paddings": ((0, 0), *attrs["paddings"])},
     rows=lambda inputs, flags, attrs, count: None if any(attrs["paddings"][0]) or attrs.get("value") else KEEPS,
     samples=[
@@ -288,15 +307,18 @@ pad = linear(
 pad.jvp = lambda m, inputs, y, attrs, ts: None if ts[0] is None else m.pad(ts[0], paddings=attrs["paddings"])
 reverse = linear(
     "reverse", lambda xp, x, *, axis: xp.flip(x, axis), transpose=lambda m, g, axis: m.reverse(g, axis=axis),
+    shape=same_shape,
     shift=shift_axes, samples=[sample((2, 3, 2), axis=(0, 2)), sample((0,), axis=(0,)), sample((), axis=())],
 )  # fmt: skip
 roll = linear(
     "roll", lambda xp, x, *, shift, axis: xp.roll(x, shift, axis), shift=shift_axes,
+    shape=same_shape,
     transpose=lambda m, g, shift, axis: m.roll(g, shift=tuple(-n for n in shift), axis=axis),
     samples=[sample((2, 3), shift=(1, -1), axis=(0, 1)), sample((4,), shift=(3, 2), axis=(0, 0))],
 )  # fmt: skip
 
 stop_gradient = constant(
     "stop_gradient", lambda xp, x: x, samples=[sample((3, 4))], moves_data=True, detaches=True,
+    shape=same_shape,
     batch=lambda m, size, inputs, flags, attrs: m.stop_gradient(inputs[0]),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from ...backends.arrays import astype, join_parts
 from ...core.dtypes import COMPLEX, FLOAT
 from ...engine.registry.families import opaque, unbroadcast
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import broadcast_shape, same_shape
 
 _Z = [sample(np.array([[0.5 + 1j, -2 - 0.25j], [1.5 - 1j, -0.5 + 2j]])), sample(np.array(0.5 - 1j))]
 
@@ -41,19 +42,23 @@ def _batch_complex(m, size, inputs, flags, attrs):
 
 complex_ = opaque(
     "complex", _complex, on=FLOAT,
+    shape=broadcast_shape,
     vjp=lambda m, g, a_shape, b_shape: (unbroadcast(m, m.real(g), a_shape), unbroadcast(m, m.imag(g), b_shape)),
     jvp=_complex_tangent, batch=_batch_complex, samples=[sample((3, 4), (4,)), sample((), ()), sample((2, 1), ())],
 )  # fmt: skip
 conj = opaque(
     "conj", lambda xp, x: xp.conj(x), vjp=lambda m, g: m.conj(g),
+    shape=same_shape,
     jvp=lambda m, inputs, y, attrs, ts: m.conj(ts[0]), batch=_elementwise("conj"), samples=[sample((3, 4)), *_Z],
 )  # fmt: skip
 real = opaque(
     "real", lambda xp, x: xp.real(x), on=COMPLEX, vjp=lambda m, g: m.complex(g, m.zeros_like(g)),
+    shape=same_shape,
     jvp=lambda m, inputs, y, attrs, ts: m.real(ts[0]), batch=_elementwise("real"), samples=_Z,
 )  # fmt: skip
 imag = opaque(
     "imag", lambda xp, x: xp.imag(x), on=COMPLEX, vjp=lambda m, g: m.complex(m.zeros_like(g), g),
+    shape=same_shape,
     jvp=lambda m, inputs, y, attrs, ts: m.imag(ts[0]), batch=_elementwise("imag"), samples=_Z,
 )  # fmt: skip
 
@@ -65,12 +70,14 @@ def _direction(m, x, y):
 
 complex_abs = opaque(
     "complex_abs", lambda xp, x: xp.abs(x), on=COMPLEX,
+    shape=same_shape,
     vjp=lambda m, g, x, y: m.complex(g, m.zeros_like(g)) * _direction(m, x, y),
     jvp=lambda m, inputs, y, attrs, ts: m.real(ts[0] * m.conj(_direction(m, inputs[0], y))),
     batch=_elementwise("complex_abs"), samples=_Z,
 )  # fmt: skip
 angle = opaque(
     "angle", lambda xp, x: astype(xp.angle(x), x.real.dtype), on=COMPLEX,
+    shape=same_shape,
     vjp=lambda m, g, x: m.complex(m.zeros_like(g), g) / m.conj(x),
     jvp=lambda m, inputs, y, attrs, ts: m.imag(ts[0] / inputs[0]),
     batch=_elementwise("angle"), samples=_Z,

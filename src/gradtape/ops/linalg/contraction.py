@@ -15,11 +15,13 @@ import numpy as np
 
 from ...backends.arrays import astype, numpy_kernel, permuted, put, takes_half
 from ...backends.numpy.blocks import dot, product
+from ...core.sizes import minimum
 from ...engine.registry.batching import align_ranks
 from ...engine.registry.cotangents import pending_product
 from ...engine.registry.examples import KEEPS, summed_by_letter
 from ...engine.registry.families import bilinear, linear, unbroadcast
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import given_shape, matrix_product
 from ...engine.run.namespace import raw
 
 
@@ -113,6 +115,7 @@ def _rows_of_matmul(inputs: Any, flags: Any, attrs: Any, count: int) -> Any:
 
 matmul = bilinear(
     "matmul", _matmul, da=_da, db=_db, batch=_batch_matmul, rows=_rows_of_matmul, never_aliases=True,
+    shape=matrix_product,
     samples=[
         sample((3, 4), (4, 5)),
         sample((2, 4, 3), (4, 5), transpose_a=True),
@@ -194,6 +197,12 @@ def _contract(xp, a, b, *, equation):
     return _permuted(y, y_order)
 
 
+def _contracted_shape(a, b, equation):
+    first, second, output = split_equation(equation)
+    sizes = dict(zip(second, b, strict=True)) | dict(zip(first, a, strict=True))
+    return tuple([sizes[letter] for letter in output])
+
+
 def _contract_da(m, g, b, equation):
     first, second, output = split_equation(equation)
     return m.contract(g, b, equation=f"{output},{second}->{first}")
@@ -213,6 +222,7 @@ def _batch_contract(m: Any, size: int, inputs: Any, flags: Any, attrs: Any) -> A
 
 contract = bilinear(
     "contract", _contract, da=_contract_da, db=_contract_db, batch=_batch_contract, never_aliases=True,
+    shape=_contracted_shape,
     rows=lambda inputs, flags, attrs, count: summed_by_letter(attrs["equation"], flags),
     samples=[
         sample((3, 4), (4, 2), equation="ij,jk->ik"),
@@ -243,11 +253,13 @@ def _shift_diagonal(attrs: dict[str, Any], size: int) -> dict[str, Any]:
 
 take_diagonal = linear(
     "take_diagonal", lambda xp, x, *, axes: xp.diagonal(x, 0, *axes), shift=_shift_diagonal,
+    shape=lambda x, axes: (*[n for i, n in enumerate(x) if i not in axes], minimum(x[axes[0]], x[axes[1]])),
     transpose=lambda m, g, x_shape, axes: m.put_diagonal(g, axes=axes, shape=x_shape),
     samples=[sample((3, 4), axes=(0, 1)), sample((2, 3, 2), axes=(2, 0)), sample((0, 2), axes=(0, 1))],
 )  # fmt: skip
 put_diagonal = linear(
     "put_diagonal", _put_diagonal, shift=_shift_diagonal,
+    shape=given_shape,
     transpose=lambda m, g, axes: m.take_diagonal(g, axes=axes),
     samples=[sample((3,), axes=(0, 1), shape=(3, 4)), sample((3, 2), axes=(2, 0), shape=(2, 3, 2))],
 )  # fmt: skip

@@ -14,8 +14,10 @@ import numpy as np
 
 from ...backends.arrays import astype, can_read_values
 from ...backends.blas import linalg
+from ...core.sizes import minimum
 from ...engine.registry.families import opaque
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import same_shape
 from .matrix_algebra import (
     FIELD,
     adjoint,
@@ -66,6 +68,7 @@ def _cholesky_back(m, g, y):
 
 cholesky = opaque(
     "cholesky", _cholesky, vjp=_cholesky_back, batch=leading("cholesky"), on=FIELD,
+    shape=same_shape,
     samples=[sample(SYMMETRIC), sample(np.stack([SYMMETRIC, 2 * SYMMETRIC])), sample(_NOTHING)],
 )  # fmt: skip
 
@@ -105,6 +108,7 @@ def _refuse_nonfinite(xp, x):
 
 eigh = opaque(
     "eigh", _eigh, vjp=_eigh_back, batch=leading("eigh"), on=FIELD,
+    shape=lambda x: [x[:-1], x],
     samples=[sample(SYMMETRIC), sample(np.stack([SYMMETRIC, SYMMETRIC * SYMMETRIC])), sample(_NOTHING)],
 )  # fmt: skip
 
@@ -125,6 +129,7 @@ def _eigvalsh_back(m, g, x):
 
 eigvalsh = opaque(
     "eigvalsh", _eigvalsh, vjp=_eigvalsh_back, batch=leading("eigvalsh"), on=FIELD,
+    shape=lambda x: x[:-1],
     samples=[sample(SYMMETRIC), sample(np.stack([SYMMETRIC, SYMMETRIC * SYMMETRIC]))],
 )  # fmt: skip
 
@@ -149,6 +154,7 @@ def _eig_back(m, g, ys, x_dtype):
 
 eig = opaque(
     "eig", _eig, vjp=_eig_back, batch=leading("eig"), on=FIELD,
+    shape=lambda x: [x[:-1], x],
     samples=[sample(SYMMETRIC + np.triu(np.ones((3, 3)) / 8)), sample(np.stack([SYMMETRIC, SYMMETRIC + 1]))],
 )  # fmt: skip
 
@@ -166,6 +172,7 @@ def _eigvals_back(m, g, x, x_dtype):
 
 eigvals = opaque(
     "eigvals", _eigvals, vjp=_eigvals_back, batch=leading("eigvals"), on=FIELD,
+    shape=lambda x: x[:-1],
     samples=[sample(SYMMETRIC + np.triu(np.ones((3, 3)) / 8)), sample(np.stack([GENERAL, GENERAL + 1]))],
 )  # fmt: skip
 
@@ -249,6 +256,7 @@ def _singular_values_back(m, g, x):
 
 singular_values = opaque(
     "singular_values", _singular_values, vjp=_singular_values_back, batch=leading("singular_values"), on=FIELD,
+    shape=lambda x: (*x[:-2], minimum(*x[-2:])),
     samples=[sample(TALL), sample(np.stack([GENERAL, GENERAL - 1])), sample(np.zeros((0, 3, 2)))],
 )  # fmt: skip
 
@@ -318,5 +326,6 @@ def _lu_back(m, g, ys):
 
 lu = opaque(
     "lu", _lu, vjp=_lu_back, batch=leading("lu"), on=FIELD,
+    shape=lambda x: [x, x[:-1]],
     samples=[sample(GENERAL), sample(np.stack([GENERAL[::-1], SYMMETRIC])), sample(_NOTHING)],
 )  # fmt: skip

@@ -17,6 +17,7 @@ from ...backends.arrays import BITS, numpy_kernel, put
 from ...backends.tuning import LARGE
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import same_shape
 from .matrix_algebra import adjoint
 
 
@@ -56,6 +57,7 @@ def _numpy_band_part(x, *, below, above):
 
 band_part = linear(
     "band_part", _band_part, shift=_unshifted,
+    shape=same_shape,
     transpose=lambda m, g, below, above: m.band_part(g, below=below, above=above),
     samples=[
         sample((3, 4), below=1, above=0),
@@ -116,6 +118,7 @@ matrix_diag_part = linear(
 )  # fmt: skip
 matrix_diag = linear(
     "matrix_diag", _diag, shift=_unshifted,
+    shape=lambda x, rows, columns, low, high, align: (*x[: -1 if low == high else -2], rows, columns),
     transpose=lambda m, g, low, high, align: m.matrix_diag_part(g, low=low, high=high, align=align),
     samples=[
         sample((3,), rows=3, columns=3, low=0, high=0, align="RIGHT_LEFT"),
@@ -127,6 +130,7 @@ matrix_diag = linear(
 
 permutation_matrix = constant(
     "permutation_matrix", lambda xp, order, *, dtype: xp.eye(order.shape[-1], dtype=dtype)[order],
+    shape=lambda order, dtype: (*order, order[-1]),
     batch=lambda m, size, inputs, flags, attrs: m.permutation_matrix(inputs[0], **attrs),
     samples=[sample(np.array([2, 0, 1]), dtype=np.dtype("float64"))],
 )  # fmt: skip
@@ -140,5 +144,6 @@ def _project(m, g):
 # The samples are 1x1 matrices, because only there is a random tangent Hermitian.
 hermitian = opaque(
     "hermitian", lambda xp, x: x, vjp=_project, jvp=lambda m, inputs, y, attrs, ts: _project(m, ts[0]),
+    shape=same_shape,
     batch=lambda m, size, inputs, flags, attrs: m.hermitian(inputs[0]), samples=[sample((1, 1)), sample((2, 1, 1))],
 )  # fmt: skip

@@ -15,6 +15,7 @@ from ...backends.arrays import astype, numpy_kernel, put, size_of
 from ...core.dtypes import COMPLEX, FLOAT
 from ...engine.registry.families import linear, shift_axes
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import resized, same_shape
 from .matrix_algebra import numpy_dtype
 
 ADJOINT_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -40,6 +41,7 @@ def _shift(attrs: dict[str, Any], size: int) -> dict[str, Any]:
 
 fft = linear(
     "fft", _fft, on=COMPLEX, shift=_shift, moves_data=False,
+    shape=same_shape,
     transpose=lambda m, g, axis, norm: m.ifft(g, axis=axis, norm=ADJOINT_NORM[norm]),
     samples=[
         sample(_SIGNAL, axis=(1,), norm="backward"),
@@ -49,6 +51,7 @@ fft = linear(
 )  # fmt: skip
 ifft = linear(
     "ifft", _ifft, on=COMPLEX, shift=_shift, moves_data=False,
+    shape=same_shape,
     transpose=lambda m, g, axis, norm: m.fft(g, axis=axis, norm=ADJOINT_NORM[norm]),
     samples=[sample(_SIGNAL, axis=(1,), norm="backward"), sample(_SIGNAL, axis=(1, 0), norm="forward")],
 )  # fmt: skip
@@ -92,6 +95,7 @@ def _irfft_back(m, g, axis, length, norm):
 
 rfft = linear(
     "rfft", _rfft, on=FLOAT, shift=_shift, transpose=_rfft_back, moves_data=False,
+    shape=lambda x, axis, norm: resized(x, axis[-1], x[axis[-1]] // 2 + 1),
     samples=[
         sample((3, 5), axis=(1,), norm="backward"),
         sample((3, 4), axis=(0, 1), norm="backward"),
@@ -102,6 +106,7 @@ rfft = linear(
 )  # fmt: skip
 irfft = linear(
     "irfft", _irfft, on=COMPLEX, shift=_shift, transpose=_irfft_back, moves_data=False,
+    shape=lambda x, axis, length, norm: resized(x, axis[-1], length),
     samples=[
         sample(_SIGNAL, axis=(1,), length=6, norm="backward"),
         sample(_SIGNAL, axis=(0, 1), length=7, norm="backward"),
@@ -146,6 +151,7 @@ def _dct_back(m, g, kind, norm):
 
 dct = linear(
     "dct", _dct, on=FLOAT, shift=lambda attrs, size: attrs, transpose=_dct_back, moves_data=False,
+    shape=same_shape,
     samples=[
         sample((2, 5), kind=1, norm=None),
         *(sample((4,), kind=kind, norm=norm) for kind in (2, 3, 4) for norm in (None, "ortho")),
@@ -183,6 +189,7 @@ def _overlap_add(xp, x, *, step, size):
 
 frame = linear(
     "frame", _frame, shift=lambda attrs, size: attrs,
+    shape=lambda x, length, step, count: (*x[:-1], count, length),
     transpose=lambda m, g, x_shape, step: m.overlap_add(g, step=step, size=x_shape[-1]),
     samples=[
         sample((2, 9), length=3, step=2, count=4),
@@ -193,6 +200,7 @@ frame = linear(
 )  # fmt: skip
 overlap_add = linear(
     "overlap_add", _overlap_add, shift=lambda attrs, size: attrs, moves_data=False,
+    shape=lambda x, step, size: (*x[:-2], size),
     transpose=lambda m, g, x_shape, step: m.frame(g, length=x_shape[-1], step=step, count=x_shape[-2]),
     samples=[
         sample((2, 3, 4), step=2, size=8),

@@ -15,6 +15,7 @@ from ...backends.arrays import host_only
 from ...core.dtypes import COMPLEX
 from ...engine.registry.families import opaque
 from ...engine.registry.op import Op, sample
+from ...engine.registry.shape_rules import same_shape
 from .decompositions import GENERAL, SYMMETRIC
 from .matrix_algebra import FIELD, adjoint, each, leading
 
@@ -43,7 +44,7 @@ def _magnitude(m: Any, e: Any) -> Any:
 
 def _analytic(name: str, kernel: Any, **options: Any) -> Op:
     return opaque(
-        name, kernel, batch=leading(name),
+        name, kernel, batch=leading(name), shape=same_shape,
         vjp=lambda m, g, x: _derivative(m, getattr(m, name), adjoint(m, x), g),
         jvp=lambda m, inputs, y, attrs, ts: _derivative(m, getattr(m, name), inputs[0], ts[0]),
         **options,

@@ -18,6 +18,7 @@ from ...backends.tuning import FEW
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.families import bilinear, opaque, unbroadcast
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import broadcast_shape, same_shape
 from .decompositions import GENERAL, SYMMETRIC, TALL
 from .matrix_algebra import FIELD, adjoint, conjugate, each, identity, leading, lower, upper
 
@@ -41,6 +42,7 @@ def _inv(xp, x):
 
 inv = opaque(
     "inv", _inv, vjp=lambda m, g, y: -(adjoint(m, y) @ g @ adjoint(m, y)),
+    shape=same_shape,
     jvp=lambda m, inputs, y, attrs, ts: -(y @ ts[0] @ y), batch=leading("inv"), on=FIELD,
     samples=[sample(GENERAL), sample(np.stack([GENERAL, SYMMETRIC])), sample(np.zeros((0, 2, 2)))],
 )  # fmt: skip
@@ -65,6 +67,7 @@ def _det_back(m, g, x, y):
 
 det = opaque(
     "det", _det, vjp=_det_back, batch=leading("det"), on=FIELD,
+    shape=lambda x: x[:-2],
     samples=[sample(GENERAL), sample(np.stack([GENERAL, SYMMETRIC])), sample(np.zeros((0, 2, 2)))],
 )  # fmt: skip
 
@@ -87,6 +90,7 @@ def _slogdet_back(m, g, x):
 
 slogdet = opaque(
     "slogdet", _slogdet, vjp=_slogdet_back, batch=leading("slogdet"), on=FIELD,
+    shape=lambda x: [x[:-2]] * 2,
     samples=[sample(GENERAL), sample(np.stack([GENERAL, SYMMETRIC])), sample(np.zeros((0, 2, 2)))],
 )  # fmt: skip
 
@@ -114,6 +118,7 @@ def _solve_forward(m, inputs, y, attrs, ts):
 
 solve = opaque(
     "solve", _solve, vjp=_solve_back, jvp=_solve_forward, batch=leading("solve"), on=FIELD,
+    shape=lambda a, b, **attrs: (*broadcast_shape(a[:-2], b[:-2]), *b[-2:]),
     samples=[
         sample(GENERAL, (3, 2)),
         sample(np.stack([GENERAL, SYMMETRIC]), (2, 3, 1)),
@@ -172,6 +177,7 @@ def _triangular_solve_forward(m, inputs, y, attrs, ts):
 
 triangular_solve = opaque(
     "triangular_solve", _triangular_solve, vjp=_triangular_solve_back, jvp=_triangular_solve_forward,
+    shape=lambda a, b, **attrs: (*broadcast_shape(a[:-2], b[:-2]), *b[-2:]),
     batch=leading("triangular_solve"), on=FIELD,
     samples=[
         sample(SYMMETRIC, (3, 2), lower=True, adjoint=False),
@@ -294,6 +300,7 @@ def _batch_pinv(m, size, inputs, flags, attrs):
 
 pinv = opaque(
     "pinv", _pinv, vjp=_pinv_back, batch=_batch_pinv, on=FIELD,
+    shape=lambda a, rcond: (*a[:-2], a[-1], a[-2]),
     samples=[
         sample(TALL, np.float32(1e-6)),
         sample(np.stack([TALL.T, TALL[::-1].T]), np.array([1e-6, 1e-5], np.float32)),
@@ -308,6 +315,7 @@ def _batch_cross(m, size, inputs, flags, attrs):
 
 cross = bilinear(
     "cross", lambda xp, a, b: xp.cross(a, b), da=lambda m, g, b: m.cross(b, g), db=lambda m, g, a: m.cross(g, a),
+    shape=broadcast_shape,
     batch=_batch_cross, on=INT | FLOAT | NARROW,
     samples=[sample((3,), (3,)), sample((2, 4, 3), (2, 4, 3)), sample((0, 3), (0, 3))],
 )  # fmt: skip

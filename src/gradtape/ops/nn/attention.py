@@ -456,6 +456,7 @@ def _back_samples():
 
 scaled_dot_product_attention = opaque(
     "scaled_dot_product_attention", _attention, vjp=_attention_vjp, jvp=_attention_jvp, batch=_batch_attention,
+    shape=lambda query, key, value, *extras, **attrs: (*query[:-1], value[-1]),
     on=FLOAT | NARROW | BOOL, never_aliases=True, samples=[sample(*inputs, **attrs) for inputs, attrs in _CASES],
 )  # fmt: skip
 scaled_dot_product_attention_back = opaque(

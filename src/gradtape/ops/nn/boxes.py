@@ -13,6 +13,7 @@ import numpy as np
 from ...backends.arrays import host_only
 from ...engine.registry.families import constant
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import same_shape
 
 
 def _overlap(boxes: Any, i: int, others: Any) -> Any:
@@ -123,5 +124,6 @@ combined_boxes = constant(
     ],
 )  # fmt: skip
 drawn_boxes = constant(
-    "drawn_boxes", _drawn, samples=[sample((1, 4, 5, 3), _CORNERS[None] / 2, np.array([[1.0, 0.0, 0.5]]))]
+    "drawn_boxes", _drawn, shape=same_shape,
+    samples=[sample((1, 4, 5, 3), _CORNERS[None] / 2, np.array([[1.0, 0.0, 0.5]]))]
 )

@@ -22,6 +22,7 @@ from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import SummedRows, rows_of_first
 from ...engine.registry.families import bilinear
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import windows
 from . import patches
 from .patches import by_group, find_window, taps, window_sizes
 
@@ -304,6 +305,7 @@ _LINE: dict[str, Any] = {"strides": (2,), "paddings": ((1, 2),), "dilations": (1
 
 conv = bilinear(
     "conv", _conv, batch=_batch, rows=rows_of_first, never_aliases=True, on=INT | FLOAT | NARROW,
+    shape=lambda x, w, groups, **attrs: (x[0], *windows(x, w[:-2], **attrs), w[-1]),
     da=lambda m, g, w, x_shape, strides, paddings, dilations, groups: m.conv_input(
         g, w, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)
     ),
@@ -321,6 +323,7 @@ conv = bilinear(
 )  # fmt: skip
 conv_input = bilinear(
     "conv_input", _conv_input, batch=_batch_input, rows=rows_of_first, never_aliases=True, on=INT | FLOAT | NARROW,
+    shape=lambda a, w, size, groups, **attrs: (a[0], *size, w[-2] * groups),
     da=lambda m, g, w, strides, paddings, dilations, groups: m.conv(
         g, w, **_attrs(strides, paddings, dilations, groups)
     ),
@@ -338,6 +341,7 @@ conv_input = bilinear(
 )  # fmt: skip
 conv_filter = bilinear(
     "conv_filter", _conv_filter, batch=_batch_filter, never_aliases=True, on=INT | FLOAT | NARROW,
+    shape=lambda x, b, size, groups, **attrs: (*size, x[-1] // groups, b[-1]),
     rows=lambda inputs, flags, attrs, count: None if all(flags) else SummedRows(),
     da=lambda m, g, b, x_shape, strides, paddings, dilations, groups: m.conv_input(
         b, g, size=tuple(x_shape[1:-1]), **_attrs(strides, paddings, dilations, groups)

@@ -12,6 +12,7 @@ from ...backends.arrays import combine_at, host_only, size_of
 from ...core.dtypes import FLOAT, INT, NARROW
 from ...engine.registry.families import linear, opaque
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import both_same, same_shape
 
 
 def _runs(row):
@@ -49,11 +50,13 @@ _SEGMENTS = np.array([[0, 1, 1, 2], [0, 0, 0, 1]], np.int32)
 
 isotonic = opaque(
     "isotonic", _isotonic, on=FLOAT | NARROW, vjp=lambda m, g, ys: m.run_means(g[0], ys[1]),
+    shape=both_same,
     jvp=lambda m, inputs, ys, attrs, ts: (m.run_means(ts[0], ys[1]), None),
     batch=lambda m, size, inputs, flags, attrs: m.isotonic(inputs[0]),
     samples=[sample((2, 5)), sample((4,)), sample((2, 0))],
 )  # fmt: skip
 run_means = linear(
     "run_means", _run_means, on=FLOAT | INT | NARROW, transpose=lambda m, g, segments: m.run_means(g, segments),
+    shape=same_shape,
     samples=[sample((2, 4), _SEGMENTS), sample((4,), _SEGMENTS[0])], moves_data=False,
 )  # fmt: skip

@@ -19,6 +19,7 @@ from ...core.dtypes import FLOAT, NARROW
 from ...engine.registry.batching import broadcast_batch
 from ...engine.registry.families import elementwise, opaque
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import broadcast_shape
 from ..arrays.reductions import row_extremes
 from ..arrays.structure import sum_of
 
@@ -89,6 +90,7 @@ def _batch_leading(name):
 
 softmax_cross_entropy = opaque(
     "softmax_cross_entropy", _dense, vjp=_dense_vjp, jvp=_dense_jvp, on=_SMOOTH,
+    shape=lambda labels, logits: broadcast_shape(labels, logits)[:-1],
     batch=_batch_leading("softmax_cross_entropy"),
     samples=[sample((3, 4), (3, 4)), sample((4,), (4,)), sample((0, 3), (0, 3)), sample((2, 1, 3), (2, 1, 3))],
 )  # fmt: skip
@@ -247,6 +249,7 @@ _SPARSE = [
 ]
 sparse_softmax_cross_entropy = opaque(
     "sparse_softmax_cross_entropy", _sparse, batch=_batch_leading("sparse_softmax_cross_entropy"),
+    shape=lambda labels, logits: logits[:-1],
     vjp=_sparse_vjp, samples=_SPARSE,
     jvp=lambda m, inputs, y, attrs, ts: m.sum(
         ts[1] * m.sparse_softmax_slope(*inputs), axis=(len(inputs[1].dims) - 1,), keepdims=False
@@ -254,6 +257,7 @@ sparse_softmax_cross_entropy = opaque(
 )  # fmt: skip
 sparse_softmax_slope = opaque(
     "sparse_softmax_slope", _sparse_slope, batch=_batch_leading("sparse_softmax_slope"), samples=_SPARSE,
+    shape=lambda labels, logits: logits,
     vjp=lambda m, g, logits: (None, _softmax_change(m, logits, g)),
     jvp=lambda m, inputs, y, attrs, ts: _softmax_change(m, inputs[1], ts[1]),
 )  # fmt: skip
@@ -266,6 +270,7 @@ sigmoid_cross_entropy = elementwise(
 
 half_square = opaque(
     "half_square", lambda xp, x: sum_of(xp, x * x, axis=tuple(range(x.ndim))) / 2, on=_SMOOTH,
+    shape=lambda x: (),
     vjp=lambda m, g, x: g * x,
     jvp=lambda m, inputs, y, attrs, ts: m.sum(ts[0] * inputs[0], axis=tuple(range(len(ts[0].dims))), keepdims=False),
     batch=lambda m, size, inputs, flags, attrs: m.sum(

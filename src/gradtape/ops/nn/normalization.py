@@ -31,6 +31,7 @@ from ...engine.registry.devices import joint_vjp_kernel
 from ...engine.registry.examples import SummedRows, all_rows
 from ...engine.registry.families import opaque, shift_axes
 from ...engine.registry.op import JointRule, sample
+from ...engine.registry.shape_rules import reduced_shape, same_shape
 from ..arrays.structure import sum_of
 
 _SMOOTH = FLOAT | NARROW
@@ -160,6 +161,7 @@ def _batch_layer_norm_back(m, size, inputs, flags, attrs):
 
 layer_norm = opaque(
     "layer_norm", _layer_norm, on=_SMOOTH, never_aliases=True, jvp=_layer_norm_jvp, batch=_batch_layer_norm,
+    shape=same_shape,
     vjp=lambda m, g, x, scale, epsilon: m.layer_norm_back(g, x, scale, epsilon=epsilon),
     samples=[
         sample((3, 4), (4,), (4,), epsilon=1e-3), sample((2, 2, 5), (5,), (5,), epsilon=0.1),
@@ -397,6 +399,7 @@ _ROWS = [((3, 4), (4,)), ((2, 2, 5), (5,)), ((3,), (3,)), ((0, 3), (3,)), ((3, 4
 _VARIANCE = (0.5, 2.0)
 normalization = opaque(
     "normalization", _normalization, on=_SMOOTH, never_aliases=True, vjp=_normalization_vjp, jvp=_normalization_jvp,
+    shape=same_shape,
     batch=_batch_normalization, domain=_VARIANCE,
     samples=[sample(x, row, row, x[-1:], x[-1:], epsilon=1e-3) for x, row in _ROWS],
 )  # fmt: skip
@@ -438,6 +441,7 @@ def _batch_channel_affine(m, size, inputs, flags, attrs):
 
 channel_affine = opaque(
     "channel_affine", _channel_affine, on=_SMOOTH, never_aliases=True, vjp=_channel_affine_vjp,
+    shape=same_shape,
     batch=_batch_channel_affine,
     rows=lambda inputs, *given: all_rows(inputs, *given) if len(inputs[-1].dims) > 1 else None,
     samples=[sample(x, row, row, row) for x, row in _ROWS],
@@ -538,6 +542,7 @@ def _moments_jvp(m, inputs, ys, attrs, ts):
 
 moments = opaque(
     "moments", _moments, vjp=_moments_vjp, jvp=_moments_jvp, on=_SMOOTH, never_aliases=True,
+    shape=lambda x, axis, keepdims=True: [reduced_shape(x, axis=axis, keepdims=keepdims)] * 2,
     batch=lambda m, size, inputs, flags, attrs: m.moments(inputs[0], **shift_axes(attrs, size)),
     samples=[
         sample((3, 4), axis=(0,)), sample((2, 3, 2), axis=(0, 1)), sample((2, 3, 2), axis=(0, 2)),

@@ -19,6 +19,7 @@ from ...engine.registry.batching import broadcast_batch, fold
 from ...engine.registry.examples import rows_of_first
 from ...engine.registry.families import constant, linear, opaque
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import same_shape, windows
 from .convolution import padded
 from .patches import taps, window_sizes
 
@@ -206,18 +207,22 @@ def _flat_in(m, x, slope):
 
 max_pool = opaque(
     "max_pool", _max_pool, on=_REAL, never_aliases=True, batch=_batch_examples("max_pool"),
+    shape=lambda x, **attrs: (x[0], *windows(x, **attrs), x[-1]),
     vjp=_max_pool_vjp, jvp=_max_pool_jvp, samples=[sample(shape, **attrs) for shape, attrs in _IMAGES],
 )  # fmt: skip
 max_pool_place = constant(
     "max_pool_place", _max_pool_place, on=_REAL, batch=_batch_examples("max_pool_place"),
+    shape=lambda x, top, **attrs: top,
     samples=[sample((2, 4, 4, 2), (2, 2, 2, 2), **_SQUARE)],
 )  # fmt: skip
 max_pool_index = constant(
     "max_pool_index", _max_pool_index, on=INT,
+    shape=same_shape,
     samples=[sample(np.arange(8).reshape(2, 2, 2, 1) % 4, size=(4, 4), include_batch=True, **_SQUARE)],
 )
 max_pool_back = linear(
     "max_pool_back", _max_pool_back, on=_REAL, moves_data=False, never_aliases=True,
+    shape=lambda g, *place, size, **attrs: (g[0], *size, g[-1]),
     batch=_batch_examples("max_pool_back"), rows=rows_of_first,
     transpose=lambda m, g, place, window, strides, paddings, dilations: m.max_pool_pick(
         g, place, **_attrs(window, strides, paddings, dilations)
@@ -226,6 +231,7 @@ max_pool_back = linear(
 )  # fmt: skip
 max_pool_pick = linear(
     "max_pool_pick", _max_pool_pick, on=_REAL, moves_data=False, batch=_batch_examples("max_pool_pick"),
+    shape=lambda x, place, **attrs: place,
     rows=rows_of_first,
     transpose=lambda m, g, place, x_shape, window, strides, paddings, dilations: m.max_pool_back(
         g, place, size=tuple(x_shape[1:-1]), **_attrs(window, strides, paddings, dilations)
@@ -234,6 +240,7 @@ max_pool_pick = linear(
 )  # fmt: skip
 window_sum = linear(
     "window_sum", _window_sum, on=_REAL, moves_data=False, batch=_batch_examples("window_sum"),
+    shape=lambda x, **attrs: (x[0], *windows(x, **attrs), x[-1]),
     rows=rows_of_first,
     transpose=lambda m, g, x_shape, window, strides, paddings, dilations: m.window_spread(
         g, size=tuple(x_shape[1:-1]), **_attrs(window, strides, paddings, dilations)
@@ -242,6 +249,7 @@ window_sum = linear(
 )  # fmt: skip
 window_spread = linear(
     "window_spread", _window_spread, on=_REAL, moves_data=False, batch=_batch_examples("window_spread"),
+    shape=lambda g, *place, size, **attrs: (g[0], *size, g[-1]),
     rows=rows_of_first,
     transpose=lambda m, g, window, strides, paddings, dilations: m.window_sum(
         g, **_attrs(window, strides, paddings, dilations)

@@ -14,6 +14,7 @@ from ...backends.arrays import astype, host_only, search_rows
 from ...core import dtypes
 from ...engine.registry.families import constant
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import both_same, given_shape
 from . import philox
 
 STATE = np.array([3, 5, 7], np.uint64)
@@ -34,7 +35,8 @@ def _advance(xp, state, *, blocks):
 
 
 advance = constant(
-    "advance", _advance, samples=[sample(np.array([-1, 5, 7]), blocks=3), sample(np.array([1, -1, 7]), blocks=2**63)]
+    "advance", _advance, shape=both_same,
+    samples=[sample(np.array([-1, 5, 7]), blocks=3), sample(np.array([1, -1, 7]), blocks=2**63)]
 )
 
 
@@ -53,8 +55,8 @@ def _normal(xp, state, *, shape, dtype):
     return astype(drawn, dtype.numpy, copy=False).reshape(shape)
 
 
-random_uniform = constant("random_uniform", _uniform, samples=_FLOATS)
-random_normal = constant("random_normal", _normal, samples=_FLOATS)
+random_uniform = constant("random_uniform", _uniform, shape=given_shape, samples=_FLOATS)
+random_normal = constant("random_normal", _normal, shape=given_shape, samples=_FLOATS)
 
 
 def _truncated_normal(xp, state, *, shape, dtype):
@@ -79,7 +81,7 @@ def _truncated_normal(xp, state, *, shape, dtype):
     return astype(out.reshape(-1)[:count], dtype.numpy, copy=False).reshape(shape)
 
 
-random_truncated_normal = constant("random_truncated_normal", _truncated_normal, samples=_FLOATS)
+random_truncated_normal = constant("random_truncated_normal", _truncated_normal, shape=given_shape, samples=_FLOATS)
 
 
 def _integers(xp, state, count, dtype):
@@ -100,20 +102,22 @@ def _uniform_int(xp, state, low, high, *, shape, dtype):
 
 random_uniform_int = constant(
     "random_uniform_int", _uniform_int,
+    shape=given_shape,
     samples=[
         sample(STATE, np.int32(-3), np.int32(9), shape=(2, 3), dtype=dtypes.int32),
         sample(STATE, np.int64(0), np.int64(10), shape=(), dtype=dtypes.int64),
     ],
 )  # fmt: skip
 random_uniform_full_int = constant(
-    "random_uniform_full_int",
-    lambda xp, state, *, shape, dtype: (
+    "random_uniform_full_int", shape=given_shape,
+    kernel=lambda xp, state, *, shape, dtype: (
         astype(_integers(xp, state, math.prod(shape), dtype), dtype.numpy, copy=False).reshape(shape)
     ),
     samples=[sample(STATE, shape=(2, 3), dtype=dtypes.int32), sample(STATE, shape=(0,), dtype=dtypes.uint64)],
 )  # fmt: skip
 random_scramble = constant(
-    "random_scramble", lambda xp, seed: philox.scrambled(xp, seed), samples=[sample(np.array([1, -2], np.int32))]
+    "random_scramble", lambda xp, seed: philox.scrambled(xp, seed), shape=lambda seed: (3,),
+    samples=[sample(np.array([1, -2], np.int32))],
 )
 
 
@@ -132,6 +136,7 @@ def _categorical(xp, state, logits, *, count, dtype):
 
 random_categorical = constant(
     "random_categorical", _categorical,
+    shape=lambda state, logits, count, dtype: (logits[0], count),
     samples=[sample(STATE, (2, 3), count=5, dtype=dtypes.int64), sample(STATE, (0, 3), count=2, dtype=dtypes.int32)],
 )  # fmt: skip
 
@@ -149,6 +154,7 @@ def _shuffle(xp, state, value):
 
 random_shuffle = constant(
     "random_shuffle", _shuffle, moves_data=True,
+    shape=lambda state, value: value,
     samples=[sample(STATE, (7, 2)), sample(STATE, (1,)), sample(STATE, (0, 2))],
 )  # fmt: skip
 

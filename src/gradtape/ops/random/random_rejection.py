@@ -13,6 +13,7 @@ from ...backends.arrays import astype, size_of, special
 from ...core import dtypes
 from ...engine.registry.families import constant, elementwise, opaque, unbroadcast
 from ...engine.registry.op import sample
+from ...engine.registry.shape_rules import given_shape
 from ...engine.run.randomness import BLOCKS_PER_NUMBER
 from ..arrays.structure import as_integers
 from . import philox
@@ -163,6 +164,7 @@ def _gamma_back(m, g, need, alpha, alpha_shape, y):
 
 random_gamma = opaque(
     "random_gamma", _gamma, vjp=_gamma_back, random=True, domain=(0.5, 3.0),
+    shape=given_shape,
     samples=[sample(STATE, (3,), shape=(4, 3)), sample(STATE, (), shape=()), sample(STATE, (2,), shape=(0, 2))],
 )  # fmt: skip
 
@@ -207,6 +209,7 @@ def _poisson(xp, state, rate, *, shape, dtype):
 
 random_poisson = constant(
     "random_poisson", _poisson,
+    shape=given_shape,
     samples=[
         sample(STATE, (2,), shape=(3, 2), dtype=dtypes.int32, domain=(1.0, 30.0)),
         sample(STATE, (), shape=(0,), dtype=dtypes.float32, domain=(1.0, 3.0)),
@@ -283,6 +286,7 @@ def _binomial(xp, state, counts, probs, *, shape, dtype):
 
 random_binomial = constant(
     "random_binomial", _binomial,
+    shape=given_shape,
     samples=[
         sample(STATE, np.array([10.0, 100.0]), np.array([0.3, 0.6]), shape=(3, 2), dtype=dtypes.int32),
         sample(STATE, np.array(5.0), np.array([[0.1], [0.9]]), shape=(2, 1), dtype=dtypes.float32),
@@ -377,6 +381,7 @@ def _bounded_normal_back(m, g, need, mean, deviation, low, high, y):
 
 random_bounded_normal = opaque(
     "random_bounded_normal", _bounded_normal, vjp=_bounded_normal_back, random=True,
+    shape=given_shape,
     samples=[
         sample(STATE, np.zeros(2), np.array(1.0), np.array([[-2.0], [0.5]]), np.array(3.0), shape=(3, 2, 2)),
         sample(STATE, np.zeros(()), np.array(2.0), np.array(-0.1), np.array(0.1), shape=(4,)),
