@@ -13,6 +13,7 @@ import numpy as np
 from ..core import errors
 from ..core.dtypes import DType
 from ..core.shapes import TensorShape
+from ..core.sizes import same_shape
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..core.tracebacks import hide_frames
@@ -262,7 +263,7 @@ class Updates:
         at = to_tensor(_slices(slices).indices)
         if at.has_dynamic_sizes and at.ndim == 1:
             x, values = self._as_tensor(), to_tensor(slices.values, dtype=self.dtype)
-            if at.dtype.is_integer and values.symbolic_dims == (*at.symbolic_dims, *x.dims[1:]):
+            if at.dtype.is_integer and same_shape(values.symbolic_dims, (*at.symbolic_dims, *x.dims[1:])):
                 self._replace(combined(x, at, values, combine))
                 return self
         return self._scatter(at, slices.values, combine, has_axis=False)

@@ -1,55 +1,46 @@
 """Dynamic sizes: sizes that depend on values, such as the length of `unique(x)`, and differ between runs of a graph.
 
-A trace has concrete shapes. `DynamicSizes` follows the sizes that stem from values through the ops that work for any
-size (`RULES`). A size stays dynamic as long as nothing else has depended on it: reading a tensor's shape, or an op
-without a rule, fixes it. The shape guards of a graph compare fixed sizes only; None in a guard is a dynamic size.
+A trace has concrete shapes. `DynamicSizes` follows the sizes that stem from values, as symbols, through the shape rules
+of ops. A size stays dynamic as long as nothing else has depended on it: reading a tensor's shape, a question about the
+size that needs an answer, or an op without a rule fixes it. The shape guards of a graph compare fixed sizes only; None
+in a guard is a dynamic size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
+from ...core.size_facts import Guard, SizeScope
+from ...core.sizes import Size, Symbol, SymbolicSize, from_atom, hint_of, substitute, symbols_in
 from ...engine.registry.op import Op
+from ...engine.registry.shape_rules import Dims
 from .effects import assertion, shape_guard
 from .graph import Graph, Node, Value
-
-
-class DynamicSize:
-    """A size that differs between runs, unless it `is_fixed`: then the graph has a guard on it."""
-
-    __slots__ = ("is_fixed",)
-
-    def __init__(self) -> None:
-        self.is_fixed = False
-
-
-SymbolicDims = tuple[int | DynamicSize, ...]
-Rule = Callable[[list[SymbolicDims], Node], list[SymbolicDims] | None]
 
 
 class DynamicSizes:
     """The shapes of the values of one trace that have dynamic sizes."""
 
     def __init__(self) -> None:
-        self.dims: dict[Value, SymbolicDims] = {}
-        self.elements: dict[Value, SymbolicDims] = {}  # of integer tensors: the sizes that they hold
+        self.dims: dict[Value, Dims] = {}
+        self.elements: dict[Value, Dims] = {}  # of integer tensors: the sizes that they hold
+        self._scope = SizeScope(on_guard=self._fix_asked)
+        self._fixed: set[Symbol] = set()
 
-    def dims_of(self, value: Value) -> SymbolicDims:
-        """Returns the shape of a value, in which a size that is not fixed is a `DynamicSize`."""
+    def dims_of(self, value: Value) -> Dims:
+        """Returns the shape of a value, in which dynamic sizes are symbolic."""
         dims = self.dims.get(value)
-        return value.shape if dims is None else _with_fixed(dims, value.shape)
+        return value.shape if dims is None else self._with_fixed(dims)
 
     def fix(self, value: Value) -> None:
         """Make the graph depend on the shape of a value in this run."""
-        for size in self.dims.get(value, ()):
-            if isinstance(size, DynamicSize):
-                size.is_fixed = True
+        self._fixed.update(symbols_in(*self.dims.get(value, ())))
 
-    def size_in(self, value: Value) -> DynamicSize | None:
+    def size_in(self, value: Value) -> SymbolicSize | None:
         """Returns the dynamic size that a scalar holds, or None."""
-        held = self.elements.get(value, ())
+        held = self._with_fixed(self.elements.get(value, ()))
         size = held[0] if len(held) == 1 and not value.shape else None
-        return size if isinstance(size, DynamicSize) and not size.is_fixed else None
+        return size if isinstance(size, SymbolicSize) else None
 
     def follow(self, node: Node) -> None:
         """Derive the shapes of the node's outputs, or fix the sizes of its inputs if its op has no rule for them."""
@@ -58,24 +49,44 @@ class DynamicSizes:
         if node.op is shape_guard:
             self._fix_checked(node)
             return
-        rule = _elementwise if node.op.family == "elementwise" else RULES.get(node.op.name)
         given = [self.dims_of(v) for v in node.inputs]
-        found = rule(given, node) if rule is not None and isinstance(node.op, Op) else None
-        if found is None:
+        shapes = self._shapes(node, given)
+        if shapes is None:
             for v in node.inputs:
                 self.fix(v)
             return
-        self.dims.update((y, dims) for y, dims in zip(node.outputs, found, strict=True) if _is_dynamic(dims))
+        for y, dims in zip(node.outputs, shapes, strict=True):
+            assert tuple(map(hint_of, dims)) == y.shape, f"the shape rule of {node.op.name} gives {dims} for {y!r}"
+            if _is_dynamic(dims):
+                self.dims[y] = dims
         self._follow_elements(node, given)
+
+    def _shapes(self, node: Node, given: Sequence[Dims]) -> list[Dims] | None:
+        """Returns the shapes of the outputs: those that depend on values get symbols."""
+        op, outputs = node.op, node.outputs
+        if op.name == "nonzero":
+            return [(self._scope.symbol(outputs[0].shape[0]), len(given[0]))]
+        if op.name == "unique":
+            count = self._scope.symbol(outputs[0].shape[0])
+            return [(count,), given[0], (count,)]
+        if op.name == "dynamic_segment_sum":
+            size: Size | None = self.size_in(node.inputs[2])
+            return [(self._scope.symbol(outputs[0].shape[0]) if size is None else size, *given[0][len(given[1]) :])]
+        rule = op.shape_rule if isinstance(op, Op) else None
+        shapes = None if rule is None else rule(*given, **node.attrs)
+        return [shapes] if isinstance(shapes, tuple) else shapes
 
     def _fix_checked(self, node: Node) -> None:
         (value,) = node.inputs
         for size, checked in zip(self.dims.get(value, ()), node.attrs["shape"], strict=False):
-            if isinstance(size, DynamicSize) and checked is not None:
-                size.is_fixed = True
+            if checked is not None:
+                self._fixed.update(symbols_in(size))
 
-    def _follow_elements(self, node: Node, given: Sequence[SymbolicDims]) -> None:
-        """Note which sizes the output of a node holds; the size of a count's segments is the count."""
+    def _fix_asked(self, guard: Guard) -> None:
+        self._fixed.update(symbols_in(guard.size))
+
+    def _follow_elements(self, node: Node, given: Sequence[Dims]) -> None:
+        """Note which sizes the output of a node holds."""
         name, y = node.op.name, node.outputs[0]
         if name == "shape_of":
             self.elements[y] = given[0]
@@ -83,8 +94,12 @@ class DynamicSizes:
             key = node.attrs["key"]
             if len(key) == 1 and type(key[0]) is int:
                 self.elements[y] = (self.elements[node.inputs[0]][key[0]],)
-        elif name == "dynamic_segment_sum" and (size := self.size_in(node.inputs[2])) is not None:
-            self.dims[y] = (size, *self.dims[y][1:])
+
+    def _with_fixed(self, dims: Dims) -> Dims:
+        """Replaces the symbols that are fixed by numbers."""
+        if self._fixed.isdisjoint(symbols_in(*dims)):
+            return dims
+        return tuple([substitute(n, lambda s: s.hint if s in self._fixed else from_atom(s)) for n in dims])
 
     def relaxed(self, nodes: Iterable[Node]) -> list[Node]:
         """Returns the nodes with None for dynamic sizes in shape guards."""
@@ -123,100 +138,12 @@ def _has_own_shape(node: Node, dynamic: set[Value]) -> bool:
     return name in ("scatter_add", "shape_of") or (name in _ROW_UPDATES and node.inputs[0] not in dynamic)
 
 
-def _with_fixed(dims: SymbolicDims, shape: tuple[int, ...]) -> SymbolicDims:
-    pairs = zip(dims, shape, strict=True)
-    return tuple([size if isinstance(size, DynamicSize) and not size.is_fixed else n for size, n in pairs])
+def _with_unknown(dims: Dims) -> tuple[int | None, ...]:
+    return tuple([None if isinstance(n, SymbolicSize) else n for n in dims])
 
 
-def _with_unknown(dims: SymbolicDims) -> tuple[int | None, ...]:
-    return tuple([None if isinstance(n, DynamicSize) else n for n in dims])
-
-
-def _is_dynamic(dims: SymbolicDims) -> bool:
-    return any(isinstance(n, DynamicSize) for n in dims)
-
-
-def _elementwise(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    """Broadcast: a dynamic size fits itself and 1. Another number may be unequal in other runs."""
-    found: list[int | DynamicSize] = []
-    for axis, n in enumerate(reversed(node.outputs[0].shape)):
-        sizes = {dims[-1 - axis] for dims in given if len(dims) > axis}
-        dynamic = [size for size in sizes if isinstance(size, DynamicSize)]
-        if dynamic and sizes - {1} != set(dynamic[:1]):
-            return None
-        found.append(dynamic[0] if dynamic else n)
-    return [tuple(found[::-1])] * len(node.outputs)
-
-
-def _like_first(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    return [given[0]]
-
-
-def _gather(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    x, indices = given
-    axis = node.attrs.get("axis", 0)
-    if node.attrs.get("batch", 0) or axis < 0:
-        return None
-    return [(*x[:axis], *indices, *x[axis + 1 :])]
-
-
-def _scatter(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    """Rows are added to zeros of a given shape; values and indices must have the same number of rows in every run."""
-    values, indices = given
-    alone = not node.attrs.get("axis", 0) and not node.attrs.get("batch", 0)
-    same = values[: len(indices)] == indices and not _is_dynamic(values[len(indices) :])
-    return [node.outputs[0].shape] if alone and same else None
-
-
-def _row_update(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    rows, at, values = given
-    return None if _is_dynamic((*rows, *values[1:])) or values[:1] != at else [rows]
-
-
-def _segment_sum(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    x, ids = given[:2]
-    count = node.attrs["count"] if "count" in node.attrs else DynamicSize()
-    return None if x[:1] != ids else [(count, *x[1:])]
-
-
-def _segment_spread(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    x, ids = given
-    return [(*ids, *x[1:])]
-
-
-def _slice(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    """Dynamic axes stay if the key begins with whole slices for them."""
-    (x,), key = given, node.attrs["key"]
-    whole = next((i for i, part in enumerate(key) if part != slice(None)), len(key))
-    return None if _is_dynamic(x[whole:]) else [(*x[:whole], *node.outputs[0].shape[whole:])]
-
-
-def _reduction(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    (x,), axes = given, node.attrs["axis"]
-    if type(axes) is not tuple or any(type(i) is not int or i < 0 for i in axes):
-        return None
-    kept = [1] if node.attrs.get("keepdims") else []
-    return [tuple([size for i, n in enumerate(x) for size in (kept if i in axes else [n])])]
-
-
-def _unique(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    count = DynamicSize()
-    return [(count,), given[0], (count,)]
-
-
-def _nonzero(given: list[SymbolicDims], node: Node) -> list[SymbolicDims] | None:
-    return [(DynamicSize(), len(given[0]))]
+def _is_dynamic(dims: Dims) -> bool:
+    return any(isinstance(n, SymbolicSize) for n in dims)
 
 
 _ROW_UPDATES = ("put_rows", "max_rows", "min_rows")
-
-# Shapes of outputs by those of the inputs, for ops whose kernels and attributes work for any dynamic sizes; None if
-# they do not for the given ones.
-RULES: dict[str, Rule] = {
-    **dict.fromkeys(("cast", "identity", "stop_gradient", "zeros_like", "ones_like"), _like_first),
-    **dict.fromkeys(("sum", "mean", "prod", "max", "min", "any", "all"), _reduction),
-    **dict.fromkeys(_ROW_UPDATES, _row_update),
-    "gather": _gather, "gather_rows": _gather, "scatter_add": _scatter, "slice": _slice, "segment_sum": _segment_sum,
-    "dynamic_segment_sum": _segment_sum, "segment_spread": _segment_spread, "unique": _unique, "nonzero": _nonzero,
-    "shape_of": lambda given, node: [node.outputs[0].shape],
-}  # fmt: skip

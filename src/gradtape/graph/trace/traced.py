@@ -13,11 +13,12 @@ import numpy as np
 from ...core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ...core.extension_points import public_names
 from ...core.pickling import Unpicklable
+from ...core.sizes import SymbolicSize
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
+from ...engine.registry.shape_rules import Dims
 from ...engine.run import dispatch
 from ...engine.run.source_lines import is_called_by_gradtape
-from ..ir.dynamic_sizes import SymbolicDims
 from ..ir.graph import Attrs, GraphOp, Value, maker
 from .conversion_status import request_conversion
 from .lazy_tensors import LazyTensor, lazy_copy
@@ -98,14 +99,13 @@ class TracedTensor(Unpicklable, Tensor):
         return self.place.shape
 
     @property
-    def symbolic_dims(self) -> SymbolicDims:
+    def symbolic_dims(self) -> Dims:
         sizes = self.trace.sizes
         return self.place.shape if sizes is None else sizes.dims_of(self.place)
 
     @property
     def has_dynamic_sizes(self) -> bool:  # type: ignore[override]
-        sizes = self.trace.sizes
-        return sizes is not None and self.place in sizes.dims and sizes.dims_of(self.place) != self.place.shape
+        return any(isinstance(n, SymbolicSize) for n in self.symbolic_dims)
 
     @property
     def holds_dynamic_size(self) -> bool:  # type: ignore[override]
