@@ -5,12 +5,14 @@ Then all axes of one size get another size, and the kernel runs again: where the
 same expressions have to give the shapes that the kernel makes now.
 """
 
+import inspect
+
 import numpy as np
 import pytest
 
 from gradtape.core import dtypes
-from gradtape.core.size_facts import SizeScope
-from gradtape.core.sizes import evaluate, hint_of
+from gradtape.core.sizes.expression import evaluate, hint_of
+from gradtape.core.sizes.facts import SizeScope
 from gradtape.engine.registry.op import registry
 from gradtape.ops import load_all
 
@@ -27,6 +29,19 @@ OPS = [name for name, op in registry.items() if op.shape_rule is not None]
 
 def test_which_ops_have_no_rule():
     assert {name for name, op in registry.items() if op.shape_rule is None} == WITHOUT_RULE
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_a_rule_takes_the_attributes_of_the_kernel(name):
+    """With the kernel's defaults."""
+    taken = inspect.signature(registry[name].shape_rule).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken):
+        return
+    defaults = {parameter.name: parameter.default for parameter in taken}
+    kernel = registry[name].kernel
+    for parameter in inspect.signature(kernel).parameters.values() if callable(kernel) else ():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            assert defaults[parameter.name] == parameter.default or parameter.default is parameter.empty
 
 
 def arrays_of(op, sample, dtype):

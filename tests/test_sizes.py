@@ -14,9 +14,18 @@ import random
 import numpy as np
 import pytest
 
-from gradtape.core import sizes
-from gradtape.core.size_facts import SizeScope
-from gradtape.core.sizes import SymbolicSize, broadcast, evaluate, exact_quotient, floordiv, hint_of, maximum, minimum
+from gradtape.core.sizes import expression as sizes
+from gradtape.core.sizes.expression import (
+    SymbolicSize,
+    broadcast,
+    evaluate,
+    exact_quotient,
+    floordiv,
+    hint_of,
+    maximum,
+    minimum,
+)
+from gradtape.core.sizes.facts import SizeScope
 
 VALUES = (0, 1, 2, 3, 5, 8, 17, 600)
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..core import errors
 from ..core.dtypes import DType
 from ..core.shapes import TensorShape
-from ..core.sizes import same_shape
+from ..core.sizes.expression import same_shape
 from ..core.slices import IndexedSlices
 from ..core.tensor import Tensor
 from ..core.tracebacks import hide_frames

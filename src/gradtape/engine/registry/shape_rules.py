@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...core.sizes import Size, broadcast, floordiv, maximum, minimum
+from ...core.sizes.expression import Size, broadcast, floordiv, maximum, minimum
 
 Dims = tuple[Size, ...]
 ShapeRule = Callable[..., Dims | list[Dims] | None]

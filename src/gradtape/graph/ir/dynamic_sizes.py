@@ -9,13 +9,17 @@ in a guard is a dynamic size.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from ...core.size_facts import Guard, SizeScope
-from ...core.sizes import Size, Symbol, SymbolicSize, from_atom, hint_of, substitute, symbols_in
+from ...core.locks import cached_property
+from ...core.sizes.expression import Size, Symbol, SymbolicSize, from_atom, hint_of, substitute, symbols_in
 from ...engine.registry.op import Op
 from ...engine.registry.shape_rules import Dims
 from .effects import assertion, shape_guard
 from .graph import Graph, Node, Value
+
+if TYPE_CHECKING:
+    from ...core.sizes.facts import Guard, SizeScope
 
 
 class DynamicSizes:
@@ -24,8 +28,13 @@ class DynamicSizes:
     def __init__(self) -> None:
         self.dims: dict[Value, Dims] = {}
         self.elements: dict[Value, Dims] = {}  # of integer tensors: the sizes that they hold
-        self._scope = SizeScope(on_guard=self._fix_asked)
         self._fixed: set[Symbol] = set()
+
+    @cached_property
+    def _scope(self) -> SizeScope:
+        from ...core.sizes.facts import SizeScope  # imported lazily: few functions have dynamic sizes
+
+        return SizeScope(on_guard=self._fix_asked)
 
     def dims_of(self, value: Value) -> Dims:
         """Returns the shape of a value, in which dynamic sizes are symbolic."""

@@ -13,7 +13,7 @@ import numpy as np
 from ...core.errors import InaccessibleTensorError, OperatorNotAllowedInGraphError
 from ...core.extension_points import public_names
 from ...core.pickling import Unpicklable
-from ...core.sizes import SymbolicSize
+from ...core.sizes.expression import SymbolicSize
 from ...core.tensor import Tensor, wrap
 from ...engine.registry.devices import REAL, DeviceTensor
 from ...engine.registry.shape_rules import Dims

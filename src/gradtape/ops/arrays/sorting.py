@@ -264,7 +264,7 @@ def _as_counts(xp, counts, shape, binary, dtype):
 
 bincount = opaque(
     "bincount", _bincount, vjp=no_rule("DenseBincount. Use tf.math.unsorted_segment_sum to count with gradients"),
-    shape=lambda x, *weights, size, dtype: (size,),
+    shape=lambda x, *weights, size, **attrs: (size,),
     samples=[sample(np.array([1, 1, 3, 0]), size=4, dtype=np.dtype("int32"))],
 )  # fmt: skip
 

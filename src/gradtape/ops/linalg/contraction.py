@@ -15,7 +15,7 @@ import numpy as np
 
 from ...backends.arrays import astype, numpy_kernel, permuted, put, takes_half
 from ...backends.numpy.blocks import dot, product
-from ...core.sizes import minimum
+from ...core.sizes.expression import minimum
 from ...engine.registry.batching import align_ranks
 from ...engine.registry.cotangents import pending_product
 from ...engine.registry.examples import KEEPS, summed_by_letter

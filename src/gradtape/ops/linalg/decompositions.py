@@ -14,7 +14,7 @@ import numpy as np
 
 from ...backends.arrays import astype, can_read_values
 from ...backends.blas import linalg
-from ...core.sizes import minimum
+from ...core.sizes.expression import minimum
 from ...engine.registry.families import opaque
 from ...engine.registry.op import sample
 from ...engine.registry.shape_rules import same_shape

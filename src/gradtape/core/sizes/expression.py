@@ -6,16 +6,16 @@ A `SymbolicSize` is a polynomial with integer coefficients over *atoms*: symbols
 the run that is traced.
 
 Code that asks for a number gets the hint, and the scope of the symbols notes the question as a *guard*: the graph is
-valid for the sizes that answer it in the same way (`core/size_facts.py`). Whatever code does with a size, the graph is
+valid for the sizes that answer it in the same way (`core/sizes/facts.py`). Whatever code does with a size, the graph is
 right for the sizes that pass its guards.
 """
 
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from functools import reduce
 from typing import Any, Literal, Protocol, cast
 
@@ -253,7 +253,7 @@ def is_size(value: object) -> bool:
 def _as_number(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """Computes with the number that a size is in this run, beside a float, an array or another object."""
     other = b if isinstance(a, SymbolicSize) else a
-    if not isinstance(other, int | float | complex | np.generic | np.ndarray | Fraction | SymbolicSize):
+    if not isinstance(other, numbers.Number | np.generic | np.ndarray | SymbolicSize):
         return NotImplemented
     return function(*(int(x) if isinstance(x, SymbolicSize) else x for x in (a, b)))
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any, NamedTuple
 
-from .sizes import (
+from .expression import (
     Atom,
     Monomial,
     Relation,
