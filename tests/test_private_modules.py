@@ -12,10 +12,12 @@ from gradtape.api.nn.initializers import compute_fans
 from gradtape_tensorflow import python as private
 from gradtape_tensorflow.python.autograph.impl.api import tf_convert
 from gradtape_tensorflow.python.checkpoint import objects
+from gradtape_tensorflow.python.data.util import structure
+from gradtape_tensorflow.python.framework.composite_tensor import convert_variables_to_tensors
 from gradtape_tensorflow.python.framework.graphs import FuncGraph
 from gradtape_tensorflow.python.framework.smart_cond import smart_cond
 from gradtape_tensorflow.python.ops.linalg.sparse import sparse, sparse_csr_matrix_ops
-from gradtape_tensorflow.python.ops.parallel_for.control_flow_ops import pfor
+from gradtape_tensorflow.python.ops.parallel_for.control_flow_ops import for_loop, pfor
 from gradtape_tensorflow.python.table import EXPORTED, MODULES
 from gradtape_tensorflow.python.types import core as types_core
 from gradtape_tensorflow.python.util import deprecation, nest, object_identity, tf_decorator, tf_inspect
@@ -407,8 +409,24 @@ def test_objects_of_a_checkpoint():
     assert [reference.name for reference in paths[module.v]] == ["v"]
 
 
+def test_specs_of_the_values_of_a_dataset():
+    specs = structure.type_spec_from_value({"a": tf.constant(1.0), "b": (2, "c")})
+    assert specs == {"a": tf.TensorSpec([]), "b": (tf.TensorSpec([], tf.int32), tf.TensorSpec([], tf.string))}
+    with pytest.raises(TypeError, match="Could not build a `TypeSpec` for 2 with type int"):
+        structure.type_spec_from_value((tf.constant(1.0), 2), use_fallback=False)
+
+
+def test_an_operator_without_its_variables():
+    operator = tf.linalg.LinearOperatorDiag(tf.Variable([1.0, 2.0]))
+    converted = convert_variables_to_tensors(operator)
+    assert (len(operator.trainable_variables), len(converted.trainable_variables)) == (1, 0)
+    assert converted.to_dense().numpy().tolist() == [[1.0, 0.0], [0.0, 2.0]]
+
+
 def test_a_vectorized_loop_of_no_rounds_has_the_shape_of_one_round():
     assert pfor(lambda i: tf.ones((2, 3)), 0).shape == (0, 2, 3)
+    assert for_loop(lambda i: tf.ones((2, 3)), tf.float32, 0).shape == (0, 2, 3)
+    assert for_loop(lambda i: 2 * i, tf.int32, 3).numpy().tolist() == [0, 2, 4]
 
 
 def test_specs_of_ragged_shapes_of_uniform_ones():

@@ -116,6 +116,7 @@ ops.nn_impl | tf.nn
 ops.nn fused_batch_norm=compat.v1.nn.fused_batch_norm moments=compat.v1.nn.moments | tf.nn tf.compat.v1.nn
 ops.linalg_ops cholesky=linalg.cholesky matrix_solve=linalg.solve matrix_inverse=linalg.inv
     matrix_determinant=linalg.det | tf.linalg tf
+ops.linalg.linalg | tf.linalg
 ops.linalg.sparse.sparse
 ops.linalg.sparse.sparse_csr_matrix_ops
 ops.linalg.linear_operator make_composite_tensor=gradtape.api.linalg.operators.basis.base:make_composite_tensor

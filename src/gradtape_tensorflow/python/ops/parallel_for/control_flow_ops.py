@@ -17,3 +17,10 @@ def pfor(
 ) -> Any:
     """Stacks the results of `loop_fn` for each number below `iters`, vectorized."""
     return gradtape.vectorized_map(loop_fn, gradtape.range(iters), fallback_to_while_loop, warn)
+
+
+def for_loop(loop_fn: Callable[[Any], Any], loop_fn_dtypes: Any, iters: Any, parallel_iterations: Any = None) -> Any:
+    """Same as `pfor`, sequentially."""
+    if not int(iters):  # only a vectorized loop says which shape the results have
+        return pfor(loop_fn, iters)
+    return gradtape.map_fn(loop_fn, gradtape.range(iters), fn_output_signature=loop_fn_dtypes)
