@@ -254,6 +254,9 @@ def test_assignments_return_the_variable_and_their_op():
     assert [x.numpy().tolist() for x in tape.gradient(square, [variable, updated])] == [[4.0, 6.0], [4.0, 6.0]]
     assert v1.assign(updated, [0.0, 5.0]).numpy().tolist() == variable.numpy().tolist() == [0.0, 5.0]
     assert tf.function(lambda: v1.assign_sub(variable, [1.0, 1.0]) + 0.0)().numpy().tolist() == [-1.0, 4.0]
+    for scatter, indices in (v1.scatter_update, [1]), (v1.scatter_nd_update, [[1]]):
+        updated = scatter(variable, indices, [7.0])
+        assert updated.op is None and variable.numpy().tolist() == [-1.0, 7.0]
     with pytest.raises(AttributeError):
         _ = variable.op
 

@@ -149,8 +149,8 @@ def constant(value: Any, dtype: Any, shape: Any, verify_shape: bool) -> Tensor:
 
 
 def scattered(variable: Any, method: str, indices: Any, updates: Any) -> Variable:
-    """Calls a variable's method of that name, which takes slices."""
-    return getattr(variable, method)(IndexedSlices(updates, indices))
+    """Calls a variable's method of that name, which takes slices, and returns what an assignment returns."""
+    return assigned(getattr(variable, method)(IndexedSlices(updates, indices)))
 
 
 def listing(body: Callable[..., Any]) -> Callable[..., Any]:
