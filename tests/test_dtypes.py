@@ -47,6 +47,13 @@ def test_the_quantized_ones_are_named():
     assert tf.dtypes.QUANTIZED_DTYPES == {tf.qint8, tf.quint8, tf.qint16, tf.quint16, tf.qint32}
 
 
+@pytest.mark.parametrize("value", [0.5, [0.5], True, [True]])
+def test_quantized_ones_hold_integers(value):
+    assert tf.constant(5, tf.qint8).numpy() == tf.constant([5], tf.qint8).numpy()[0] == 5
+    with pytest.raises(TypeError, match=r"to EagerTensor of dtype qint8\. Give integers"):
+        tf.constant(value, tf.qint8)
+
+
 OUT_OF_RANGE = [300.0, -5.0, np.nan, np.inf, -np.inf, 1e5, -1e5, -200.7, 127.9, 3e9, -3e9, 255.5, 1.5, -1.5]
 LEAST, LEAST_64 = -(2**31), -(2**63)
 # TensorFlow 2.21's results for arrays of 64 or more elements of float32 and float64, on x86.

@@ -184,7 +184,8 @@ scatter_min(ref, indices, updates, use_locking=False, name=None) = scattered(ref
 scatter_update(ref, indices, updates, use_locking=True, name=None) = scattered(ref, 'scatter_update', indices, updates)
 scatter_nd_add(ref, indices, updates, use_locking=False, name=None) = assigned(ref.scatter_nd_add(indices, updates))
 scatter_nd_sub(ref, indices, updates, use_locking=False, name=None) = assigned(ref.scatter_nd_sub(indices, updates))
-scatter_nd_update(ref, indices, updates, use_locking=True, name=None) = assigned(ref.scatter_nd_update(indices, updates))
+scatter_nd_update(ref, indices, updates, use_locking=True, name=None) = assigned(ref.scatter_nd_update(indices,
+    updates))
 sparse.add sparse_add(a, b, threshold=None, thresh=None) = tf.sparse.add(a, b, either(threshold, thresh, 0))
 sparse.reduce_max sparse_reduce_max(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None) =
     tf.sparse.reduce_max(sp_input, either(axis, reduction_axes, None), either(keepdims, keep_dims, None))

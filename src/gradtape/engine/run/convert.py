@@ -23,7 +23,10 @@ from ...core.tensor import Tensor, constant, is_tensor_like
 from .namespace import ops
 
 # The kinds (of NumPy) of Python numbers that each kind of dtype accepts.
-_TAKES = {dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: ""}
+_TAKES = {
+    dtypes.BOOL: "b", dtypes.INT: "biu", dtypes.FLOAT: "biuf", dtypes.COMPLEX: "biufc", dtypes.STRING: "",
+    dtypes.QUANTIZED: "iu",
+}  # fmt: skip
 _DEFAULTS: dict[Any, DType] = {bool: dtypes.bool, float: dtypes.float32, complex: dtypes.complex128}
 _KINDS: dict[Any, str] = {bool: "b", int: "i", float: "f", complex: "c"}
 _SEQUENCES = {list, tuple}
@@ -492,6 +495,8 @@ def _inconvertible(value: object, dtype: DType) -> Exception:
         advice = "Use tf.strings.as_string(x), or tf.strings.to_number(text) for the number in a text"
     elif isinstance(value, str | bytes):
         advice = "Use tf.strings.to_number(text)"
+    elif dtype.is_quantized:
+        advice = "Give integers: quantized dtypes are stored as integers"
     return TypeError(f"Cannot convert {value!r} to EagerTensor of dtype {dtype.kernel_name()}. {advice}")
 
 
