@@ -37,7 +37,7 @@ def same(result):
 # Names, signature and documentation.
 assert tf.tan is tf.math.tan and "tan" in dir(tf) and "tan" in dir(tf.math)
 assert list(inspect.signature(tf.tan).parameters) == ["x", "name"] and tf.tan.__module__ == "gradtape.math"
-assert "The tangent." in pydoc.plain(pydoc.render_doc(tf.tan)) and "tan " in tf.math.__doc__
+assert "`y = sin(x) / cos(x)`" in pydoc.plain(pydoc.render_doc(tf.tan)) and "tan " in tf.math.__doc__
 same(tf.tan(x)); same(tf.math.tan(x=x, name="here"))
 
 # The raw op and TensorFlow 1.

@@ -29,6 +29,7 @@ from typing import Any
 
 import gradtape
 from gradtape.api.catalogue.definitions import Definition, definition_of
+from gradtape.api.catalogue.documentation import documentation_of
 from gradtape.api.catalogue.expressions import source_of
 from gradtape.api.catalogue.row import Row
 from gradtape.api.names import NAMES
@@ -228,7 +229,7 @@ _RESULT = re.compile(rf"(?:\b(?:{_WORDS})\b|[][,|. ])+")
 def catalogued(name: str, row: Row) -> str:
     """Returns the stub of a row of the catalogue, with its documentation."""
     stub = signature(name, resolve(row.names[0]), row.types, "TensorLike", row.result)
-    return f'{stub.removesuffix(" ...")}\n    r"""{row.documentation}"""'
+    return f'{stub.removesuffix(" ...")}\n    r"""{documentation_of(row)}"""'
 
 
 def declaration(path: str, value: Any) -> str:

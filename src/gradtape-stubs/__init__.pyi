@@ -403,19 +403,31 @@ from gradtape_tensorflow.protos.tensors import (
 )
 matrix_square_root = _matrix_square_root
 def realdiv(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
-    r"""`x / y` for real numbers.
+    r"""The quotient of real numbers: `z = x / y`.
+
+    - Shape: `x` and `y` broadcast.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`, `complex64`, `complex128`; `x`, `y` and the result have the same one, but `int8`, `int16`, `uint8` and `uint16` give `float32` and `int32`, `int64`, `uint32` and `uint64` give `float64`.
+    - Derivative: `∂z/∂x = 1 / y`, `∂z/∂y = -z / y`.
 
     >>> tf.realdiv([7.0, 8.0], 2.0).numpy()
     array([3.5, 4. ], dtype=float32)
     """
 def truncatediv(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
-    r"""The quotient rounded toward 0.
+    r"""The quotient rounded toward 0: `z = trunc(x / y)`.
+
+    - Shape: `x` and `y` broadcast.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; `x`, `y` and the result have the same one.
+    - Derivative: none; gradients are `None`.
 
     >>> tf.truncatediv([7, -7], 2).numpy()
     array([ 3, -3], dtype=int32)
     """
 def truncatemod(x: TensorLike, y: TensorLike, name: str | None = ...) -> Tensor:
-    r"""The remainder of `truncatediv`, which has the sign of `x`.
+    r"""The remainder of `truncatediv`, which has the sign of `x`: `z = x - y * trunc(x / y)`.
+
+    - Shape: `x` and `y` broadcast.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64` (TensorFlow does not take `int8`, `int16`, `uint8`, `uint16`, `uint32` and `uint64`); `x`, `y` and the result have the same one.
+    - Derivative: `∂z/∂x = 1`, `∂z/∂y = -trunc(x / y)`.
 
     >>> tf.truncatemod([7, -7], 3).numpy()
     array([ 1, -1], dtype=int32)

@@ -117,26 +117,42 @@ from gradtape.math import (
     tanh as tanh,
 )
 def elu(features: TensorLike, name: str | None = ...) -> Tensor:
-    r"""`x` where it is positive, `exp(x) - 1` elsewhere.
+    r"""The exponential linear unit: `y = features if features > 0 else exp(features) - 1`.
+
+    - Shape: that of `features`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `features`.
+    - Derivative: `dy/dfeatures = minimum(0, y) + 1`.
 
     >>> tf.nn.elu(tf.constant([0.0, 2.0])).numpy()
     array([0., 2.], dtype=float32)
     """
 lrn = _lrn
 def relu(features: TensorLike, name: str | None = ...) -> Tensor:
-    r"""`max(x, 0)`; its derivative at 0 is 0.
+    r"""The rectifier: `y = max(features, 0)`; its derivative at 0 is 0.
+
+    - Shape: that of `features`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of `features`.
+    - Derivative: `dy/dfeatures = 1 if y > 0 else 0`, `0` at `features = 0`.
 
     >>> tf.nn.relu(tf.constant([-1.0, 0.0, 2.0])).numpy()
     array([0., 0., 2.], dtype=float32)
     """
 def relu6(features: TensorLike, name: str | None = ...) -> Tensor:
-    r"""`min(max(x, 0), 6)`.
+    r"""The rectifier with an upper limit: `y = min(max(features, 0), 6)`.
+
+    - Shape: that of `features`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of `features`.
+    - Derivative: `dy/dfeatures = 1 if y < 6 and y > 0 else 0`, `0` at `features = 0` and `features = 6`.
 
     >>> tf.nn.relu6(tf.constant([-1.0, 3.0, 9.0])).numpy()
     array([0., 3., 6.], dtype=float32)
     """
 def selu(features: TensorLike, name: str | None = ...) -> Tensor:
-    r"""`scale * x` where `x` is positive, `scale * alpha * (exp(x) - 1)` elsewhere: keeps mean 0 and variance 1.
+    r"""The scaled exponential linear unit: `y = scale * (features if features > 0 else alpha * (exp(features) - 1))`, with `scale = 1.0507009873554805` and `alpha = 1.6732632423543772`, keeps mean 0 and variance 1.
+
+    - Shape: that of `features`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `features`.
+    - Derivative: `dy/dfeatures = y + scale * alpha if y < 0 else scale`.
 
     >>> tf.nn.selu(tf.constant([0.0, 2.0])).numpy()
     array([0.      , 2.101402], dtype=float32)

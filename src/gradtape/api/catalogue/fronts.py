@@ -25,6 +25,7 @@ from ...core.errors import NeedsExamples
 from ...core.tensor import Tensor
 from ...core.tracebacks import hide_frames
 from ...engine.run.source_lines import declare_library
+from .documentation import documentation_of
 from .row import Row
 
 _VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -187,7 +188,7 @@ def published(path: str, function: Row | FunctionType) -> FunctionType:
         *parameters, _ = types = function.types
         bind = _template(len(parameters), len(parameters) - 1)  # an op takes no `name`
         front = renamed(bind(function.call, publication), name, parameters)
-        front.__doc__, front.__annotations__ = function.documentation, types
+        front.__doc__, front.__annotations__ = documentation_of(function), types
         front.__defaults__ = function.defaults
     else:
         code = function.__code__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
@@ -34,6 +34,13 @@ class Row:
         result: str = "Tensor",  # the type of its result
         default_name: str | None = None,  # the default of the parameter `name`
         without: Mapping[str, str] = MappingProxyType({}),  # surfaces that it does not have, with the reason
+        # What the docstring says (`documentation.py`) of domain, dtypes and derivative besides the record of the op.
+        record: Op | None = None,  # of the op that a function calls, by default `op` itself
+        domain: str = "",  # for real arguments, where the result is not NaN, as a Python expression
+        casts: Mapping[str, str] = MappingProxyType({}),  # dtypes besides those of the record: that of the result
+        own_dtypes: str = "",  # dtypes that it takes and TensorFlow's function does not
+        slopes: Sequence[str] = (),  # the partial derivatives, where the record's are written for accuracy
+        edges: Mapping[float, float] = MappingProxyType({}),  # the derivative where it is infinite or a convention
     ) -> None:
         self.names = tuple(names.split())
         self.parameters = parameters
@@ -50,6 +57,12 @@ class Row:
         self.result = result
         self.default_name = default_name
         self.without = without
+        self.record = op if record is None and isinstance(op, Op) else record
+        self.domain = domain
+        self.casts = casts
+        self.own_dtypes = own_dtypes.split()
+        self.slopes = slopes
+        self.edges = edges
 
     @property
     def call(self) -> Callable[..., Any]:
@@ -57,10 +70,9 @@ class Row:
         return self.op.call if isinstance(self.op, Op) else self.op
 
     @property
-    def documentation(self) -> str:
-        """The docstring."""
-        lines = "\n    ".join(["", f">>> {self.example}", *self.output.split("\n"), ""])
-        return f"{self.doc}\n{lines}"
+    def formula(self) -> str:
+        """The equation in the first sentence of the docstring, in terms of the parameters, such as `y = sin(x)`."""
+        return next((span for span in self.doc.split("`")[1::2] if " = " in span), "")
 
     @property
     def types(self) -> dict[str, str]:

@@ -139,8 +139,7 @@ def elementwise(
         samples=samples or [sample(*shapes[: len(names)])], rules=list(map(_formula, ordered)),
     )  # fmt: skip
     op.nondifferentiable_args = tuple(i for i, partial in enumerate(ordered) if partial is None)
-    op.rows = aligned_rows
-    op.shape_rule = broadcast_shape
+    op.rows, op.shape_rule, op.result_dtype = aligned_rows, broadcast_shape, to
     matching = tuple(range(len(names))) if same is None else tuple(same)
     fast_path = not op.attributes and len(matching) == len(names) <= 2
     _differentiate_elementwise(op, ordered, fast_path, with_slope is not None)

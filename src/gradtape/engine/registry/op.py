@@ -153,6 +153,7 @@ class Op(LazyRules):
         self.detaches = False  # whether tapes do not track its outputs
         self.is_repeatable = True  # whether its kernel has no effects, so that it may run again
         self.nondifferentiable_args: tuple[int, ...] = ()  # indices of the arguments without a derivative
+        self.result_dtype: DType | None = None  # the dtype of the result, if it is the same for all arguments
         self.small = bind(kernel, np)  # for arrays that are too small for PyTorch's kernel
         self.wide = with_torch(KERNELS.get(name), self.small)  # for any arrays but those of half precision
         # Ops of several steps, and sums, compute half precision in float32 and round the result only.
