@@ -1,5 +1,6 @@
-"""What the docstrings of the catalogue say is so: formulas, domains, shapes, dtypes and derivatives are evaluated."""
+"""What docstrings say is so: formulas, domains, shapes, dtypes and derivatives are evaluated."""
 
+import inspect
 import json
 import math
 import re
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from documented_functions import CALLS
 
 import gradtape as tf
 from gradtape.api.catalogue import rows
@@ -142,34 +144,40 @@ def test_shape(name):
     assert all(parameter in says for parameter in parameters)
 
 
-def results_said(row):
-    """The dtypes that the docstring lists, with those of the results."""
-    text = details_of(row)["Dtypes"]
+def dtypes_said(text):
+    """The dtypes that a docstring lists, with those of the results, and those that TensorFlow does not take."""
     listed, _, rest = text.partition("; ")
-    own = set(re.findall(r"`(\w+)`", listed.partition(" (")[2]))
-    listed = listed.partition(" (")[0]
+    listed, _, own = listed.partition(" (")
     names = re.sub(r"`(u?int)8` … `u?int64`", r"`\g<1>8`, `\g<1>16`, `\g<1>32`, `\g<1>64`", listed)
-    said = {name: name for name in re.findall(r"`(\w+)`", names)}
+    said = {name: name for name in (DTYPES if listed == "any" else re.findall(r"`(\w+)`", names))}
     if result := re.search(r"the result is `(\w+)`", rest):
         said = dict.fromkeys(said, result[1])
     for names, result in re.findall(r"((?:`\w+`(?:, | and )?)+) gives? `(\w+)`", rest):
         said |= dict.fromkeys(re.findall(r"`(\w+)`", names), result)
-    return said, own
+    return said, set(re.findall(r"`(\w+)`", own))
+
+
+def check_dtypes(name, text, call):
+    """`call` is called with a function that creates tensors of a dtype, given their shape."""
+    found = {}
+    for dtype in DTYPES:
+
+        def tensor(*shape, dtype=dtype):
+            return tf.fill(list(shape), "a") if dtype == "string" else tf.cast(tf.ones(list(shape)), dtype)
+
+        try:
+            found[dtype] = call(tensor).dtype.name
+        except (AssertionError, TypeError, ValueError, tf.errors.OpError):  # `tf.range` asserts
+            continue
+    said, own = dtypes_said(text)
+    assert said == found
+    assert own == set(found) - set(TENSORFLOW[name]["dtypes"].split()), "TensorFlow neither allows nor takes the others"
 
 
 @each()
 def test_dtypes(name):
-    row, found = ROWS[name], {}
-    for dtype in DTYPES:
-        value = tf.constant(["a"]) if dtype == "string" else tf.cast(tf.constant([True]), dtype)
-        try:
-            found[dtype] = resolve(name)(*[value] * len(parameters_of(row))).dtype.name
-        except (TypeError, ValueError, tf.errors.OpError):
-            continue
-    said, own = results_said(row)
-    assert said == found
-    theirs = set(TENSORFLOW[name]["dtypes"].split())
-    assert own == set(found) - theirs, "`own_dtypes` are those that TensorFlow neither allows nor takes"
+    count = len(parameters_of(ROWS[name]))
+    check_dtypes(name, details_of(ROWS[name])["Dtypes"], lambda tensor: resolve(name)(*[tensor(1)] * count))
 
 
 @each()
@@ -201,3 +209,83 @@ def test_edges_are_those_of_tensorflow(name):
         assert called(row, [float(at)])[1] == [slope]
         theirs = TENSORFLOW[name]["edges"][str(at)]
         assert theirs == OTHER_EDGES.get(name) or float(theirs) == slope
+
+
+# Functions that are more than a row: what their docstrings say by hand.
+
+
+def said_by(name):
+    """The list in a docstring, by label."""
+    text = inspect.getdoc(resolve(name))
+    return {label: " ".join(said.split()) for label, said in re.findall(r"^- (\w+): (.*?)\.$", text, re.M | re.S)}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_function(name):
+    call, shape = CALLS[name]
+    said = said_by(name)
+    assert list(said) == ["Shape", "Dtypes", "Derivative"]
+    function = eval(f"lambda a: {call}", {"tf": tf})
+    text = said["Dtypes"].replace("the result is `dtype`", "the result is `float32`")
+    check_dtypes(name, text, function)
+    dtype = next(iter(dtypes_said(text)[0]))
+    assert function(lambda *shape: tf.cast(tf.ones(list(shape)), dtype)).shape == shape
+    if said["Derivative"].startswith("none; gradients are `None`"):
+        given = []
+
+        def watched(*shape):
+            given.append(tf.cast(tf.ones(list(shape)), tf.bool if "reduce_a" in name else tf.float64))
+            tape.watch([x for x in given if x.dtype.is_floating])
+            return given[-1]
+
+        with tf.GradientTape() as tape:
+            y = function(watched)
+        if y.dtype.is_floating and given[0].dtype.is_floating:
+            assert tape.gradient(y, given) == [None] * len(given)
+
+
+ARGUMENTS = {"math.l2_normalize": {"epsilon": 0.0}}  # for functions that have more than the formula
+
+
+@pytest.mark.parametrize("name", [name for name in CALLS if re.search(r"∂x\[", said_by(name)["Derivative"])])
+def test_formula_of_a_derivative_along_an_axis(name):
+    x = tf.constant([0.7, 1.5, -0.4, 1.1], tf.float64)
+    (left, right), *_ = re.findall(r"`(∂y(?:\[i\])?/∂x\[\w\]) = (.*?)`", said_by(name)["Derivative"])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = resolve(name)(x, axis=0, **ARGUMENTS.get(name, {}))
+    jacobian = tape.jacobian(y, x).numpy()
+    more = {"x": x.numpy(), "y": y.numpy(), "n": 4, "count": 1, "mean": np.mean, "norm": np.linalg.norm}
+    points = [(i, j) for i in range(4) for j in range(4)] if "[i]/" in left else [(i, i) for i in range(4)]
+    for i, j in points:
+        expected = jacobian[i, j] if "[i]/" in left else jacobian[i]
+        np.testing.assert_allclose(evaluate(right, {**more, "i": i, "j": j}), expected, 1e-9, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["math.reduce_euclidean_norm", "norm", "math.reduce_std"])
+def test_norms_have_no_derivative_at_0(name):
+    assert "`nan` where `y` is 0" in said_by(name)["Derivative"]
+    x = tf.zeros([2])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = resolve(name)(x)
+    assert np.isnan(tape.gradient(y, x).numpy()).all()
+
+
+def test_formulas_of_cross_entropies():
+    labels, logits = tf.constant([0.2, 0.9, 0.3], tf.float64), tf.constant([1.0, -0.5, 2.0], tf.float64)
+    log_softmax = tf.nn.log_softmax(logits)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([labels, logits])
+        dense = tf.nn.softmax_cross_entropy_with_logits(labels, logits)
+        binary = tf.nn.sigmoid_cross_entropy_with_logits(labels, logits)
+        sparse = tf.nn.sparse_softmax_cross_entropy_with_logits(1, logits)
+    softmax = tf.exp(log_softmax)
+    expected = [
+        (dense, logits, softmax * tf.reduce_sum(labels) - labels), (dense, labels, -log_softmax),
+        (binary, logits, tf.sigmoid(logits) - labels), (binary, labels, -logits),
+        (sparse, logits, softmax - tf.one_hot(1, 3, dtype=tf.float64)),
+    ]  # fmt: skip
+    for y, x, gradient in expected:
+        np.testing.assert_allclose(tape.gradient(y, x), gradient, 1e-12)
+    assert float(sparse) == -float(log_softmax[1])

@@ -34,6 +34,11 @@ def cast(x: ValueLike, dtype: DTypeLike, name: str | None = None) -> Any:
     A value that already has this dtype is returned unchanged, including a variable. Floats beyond the limits of an 8-
     or 16-bit integer saturate.
 
+    - Shape: that of `x`.
+    - Dtypes: `bool`, `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`; the result is `dtype`.
+    - Derivative: between floating and complex dtypes the gradient is cast back; from or to other dtypes none.
+
     Returns:
       A tensor of the shape of `x`; a sparse or ragged tensor, or `tf.IndexedSlices`, stays one.
 

@@ -20,7 +20,11 @@ __all__ = ["concat", "parallel_stack", "split", "stack", "unstack"]
 
 
 def concat(values: ValueLike, axis: AxisLike, name: str = "concat") -> Tensor:
-    """Concatenates tensors along an existing axis.
+    """Concatenates tensors along an existing axis; their shapes agree along all others.
+
+    - Shape: that of the values, whose sizes along `axis` add up.
+    - Dtypes: any; the result has that of `values`.
+    - Derivative: each value gets its part of the gradient.
 
     >>> tf.concat([[[1], [2]], [[3], [4]]], axis=1).numpy().tolist()
     [[1, 3], [2, 4]]
@@ -53,7 +57,11 @@ def concat(values: ValueLike, axis: AxisLike, name: str = "concat") -> Tensor:
 
 
 def stack(values: Sequence[ValueLike] | Tensor, axis: int = 0, name: str = "stack") -> Tensor:
-    """Stacks tensors along a new axis.
+    """Stacks tensors of the same shape along a new axis.
+
+    - Shape: that of each value, with a new axis of their number at `axis`.
+    - Dtypes: any; the result has that of `values`.
+    - Derivative: each value gets its slice of the gradient.
 
     >>> tf.stack([[1, 4], [2, 5]], axis=1).numpy().tolist()
     [[1, 2], [4, 5]]
@@ -92,6 +100,10 @@ def parallel_stack(values: Sequence[ValueLike] | Tensor, name: str = "parallel_s
 def unstack(value: ValueLike, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
     """Splits `value` along `axis` into tensors without that axis.
 
+    - Shape: that of `value` without `axis`, for each of the tensors.
+    - Dtypes: any; the result has that of `value`.
+    - Derivative: the gradients are stacked.
+
     >>> [row.numpy().tolist() for row in tf.unstack([[1, 2], [3, 4]])]
     [[1, 2], [3, 4]]
     """
@@ -110,6 +122,10 @@ def split(
     value: ValueLike, num_or_size_splits: TensorLike, axis: AxisLike = 0, num: int | None = None, name: str = "split"
 ) -> list[Tensor]:
     """Splits `value` along `axis` into equal parts, or into parts of the given sizes, one of which may be -1.
+
+    - Shape: that of `value`, with the sizes of the parts along `axis`.
+    - Dtypes: any; the result has that of `value`.
+    - Derivative: the gradients are concatenated.
 
     >>> [part.numpy().tolist() for part in tf.split([1, 2, 3, 4], [1, -1])]
     [[1], [2, 3, 4]]

@@ -72,6 +72,10 @@ def _fill(shape: tuple[int, ...], dtype: DType, value: int) -> Tensor:
 def fill(dims: ShapeLike, value: ValueLike, name: str | None = None, layout: object = None) -> Tensor:
     """Creates a tensor of shape `dims` filled with the scalar `value`.
 
+    - Shape: `dims`.
+    - Dtypes: any; the result has that of `value`.
+    - Derivative: `value` gets the sum of the gradients.
+
     >>> tf.fill([2, 2], 9).numpy().tolist()
     [[9, 9], [9, 9]]
     """
@@ -89,6 +93,10 @@ def zeros_like(
 ) -> Tensor:
     """Creates zeros with the shape of `input`, and with its dtype unless another is given.
 
+    - Shape: that of `input`.
+    - Dtypes: any; the result has that of `input`.
+    - Derivative: none; gradients are `None`.
+
     >>> tf.zeros_like([[1.0, 2.0]]).numpy()
     array([[0., 0.]], dtype=float32)
     """
@@ -103,6 +111,11 @@ def ones_like(
     input: ValueLike, dtype: DTypeLike | None = None, name: str | None = None, layout: object = None
 ) -> Tensor:
     """Creates ones with the shape of `input`, and with its dtype unless another is given.
+
+    - Shape: that of `input`.
+    - Dtypes: `bool`, `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`; the result has that of `input`.
+    - Derivative: none; gradients are `None`.
 
     >>> tf.ones_like([5, 6]).numpy()
     array([1, 1], dtype=int32)
@@ -119,7 +132,12 @@ def ones_like(
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
-    """Returns the numbers from `start` up to but excluding `limit`, in steps of `delta`; from 0 if one bound is given.
+    """Returns the numbers from `start` up to but excluding `limit`, in steps of `delta`, `y[i] = start + i * delta`;
+    from 0 if one bound is given.
+
+    - Shape: `[ceil((limit - start) / delta)]`.
+    - Dtypes: `int32`, `int64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of `start`.
+    - Derivative: none; gradients are `None`.
 
     >>> tf.range(3, 18, 5).numpy()
     array([ 3,  8, 13], dtype=int32)
@@ -166,7 +184,14 @@ def _float_range(first: Any, last: Any, step: Any, dtype: DType) -> Any:
 
 
 def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
-    """Returns `num` evenly spaced numbers from `start` to `stop`, inclusive; tensors get a new axis at `axis`.
+    """Returns `num` evenly spaced numbers from `start` to `stop`, inclusive,
+    `y[i] = start + i * (stop - start) / (num - 1)`; tensors get a new axis at `axis`.
+
+    - Shape: that of `start`, with a new axis of size `num` at `axis`.
+    - Dtypes: `bool`, `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128` (TensorFlow does not take `bool`); the result has that of `start`, but `bool`, `int8`, `int16`,
+      `uint8` and `uint16` give `float32` and `int32`, `int64`, `uint32` and `uint64` give `float64`.
+    - Derivative: `1 - i / (num - 1)` for `start`, `i / (num - 1)` for `stop`.
 
     >>> tf.linspace(10.0, 12.0, 3).numpy()
     array([10., 11., 12.], dtype=float32)
@@ -232,7 +257,11 @@ def one_hot(
     indices: TensorLike, depth: TensorLike, on_value: ValueLike | None = None, off_value: ValueLike | None = None,
     axis: int | None = None, dtype: DTypeLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Adds an axis of size `depth` with `on_value` at the position of each index and `off_value` elsewhere.
+    """Adds an axis of size `depth`, `y[..., k] = on_value if k == indices[...] else off_value`: 1 and 0 by default.
+
+    - Shape: `[...]` → `[..., depth]`.
+    - Dtypes: any; the result has that of `on_value`.
+    - Derivative: none; gradients are `None`.
 
     Args:
       axis: Position of the new axis; last by default.

@@ -42,7 +42,12 @@ def gather(
     batch_dims: int | None = 0,
     name: str | None = None,
 ) -> Tensor:
-    """Gathers slices of `params` at `indices` along `axis`; the gradient along the first axis is an IndexedSlices.
+    """Gathers slices of `params` at `indices` along `axis`, `y[i] = params[indices[i]]` for the first; the gradient
+    along the first axis is an IndexedSlices.
+
+    - Shape: `params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]`.
+    - Dtypes: any; the result has that of `params`.
+    - Derivative: for each slice of `params` the sum of the gradients where it was taken.
 
     Args:
       axis: The axis to gather along; `batch_dims` by default.
@@ -93,7 +98,12 @@ def _coordinates(x: Tensor, batch: int, title: str) -> int:
 def gather_nd(
     params: ValueLike, indices: TensorLike, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
 ) -> Tensor:
-    """Gathers the elements or slices of `params` at the coordinates in the last axis of `indices`.
+    """Gathers the elements or slices of `params` at the coordinates in the last axis of `indices`,
+    `y[i] = params[indices[i, 0], indices[i, 1], ...]`.
+
+    - Shape: `indices.shape[:-1] + params.shape[indices.shape[-1]:]`.
+    - Dtypes: any; the result has that of `params`.
+    - Derivative: for each element of `params` the sum of the gradients where it was taken.
 
     Args:
       bad_indices_policy: 'IGNORE' returns zeros for coordinates out of range, which otherwise raise an error.
@@ -258,6 +268,10 @@ def boolean_mask(
     tensor: ValueLike, mask: TensorLike, axis: AxisLike | None = None, name: str = "boolean_mask"
 ) -> Tensor:
     """Selects the elements or slices of `tensor`, from `axis` on, for which `mask` is true.
+
+    - Shape: that of `tensor`, with the number of true elements for the axes of `mask`.
+    - Dtypes: any; the result has that of `tensor`.
+    - Derivative: the gradient where `mask` is true, 0 elsewhere.
 
     >>> tf.boolean_mask([[1, 2], [3, 4], [5, 6]], [True, False, True]).numpy().tolist()
     [[1, 2], [5, 6]]

@@ -22,6 +22,10 @@ __all__ = ["broadcast_dynamic_shape", "broadcast_static_shape", "broadcast_to", 
 def broadcast_to(input: ValueLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Broadcasts `input` along axes of size 1 and new leading axes to `shape`.
 
+    - Shape: `shape`.
+    - Dtypes: any; the result has that of `input`.
+    - Derivative: the gradient, summed over the axes that were broadcast.
+
     >>> tf.broadcast_to([1, 2], [2, 2]).numpy().tolist()
     [[1, 2], [1, 2]]
     """
@@ -89,6 +93,10 @@ def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShap
 def tile(input: ValueLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Repeats `input` as a whole `multiples[i]` times along axis i.
 
+    - Shape: `multiples[i]` times the size of axis i.
+    - Dtypes: any (TensorFlow does not take `uint16`); the result has that of `input`.
+    - Derivative: the sum of the gradients of the copies.
+
     >>> tf.tile([1, 2], [2]).numpy()
     array([1, 2, 1, 2], dtype=int32)
     """
@@ -113,6 +121,10 @@ def tile(input: ValueLike, multiples: TensorLike, name: str | None = None) -> Te
 
 def repeat(input: ValueLike, repeats: TensorLike, axis: int | None = None, name: str | None = None) -> Tensor:
     """Repeats each element along `axis`; without an axis, the input is flattened first.
+
+    - Shape: that of `input`, with the sum of `repeats` along `axis`.
+    - Dtypes: any (TensorFlow does not take `uint16`); the result has that of `input`.
+    - Derivative: the sum of the gradients of the copies.
 
     >>> tf.repeat([1, 2], repeats=[3, 1]).numpy()
     array([1, 1, 1, 2], dtype=int32)
@@ -147,6 +159,10 @@ def repeat(input: ValueLike, repeats: TensorLike, axis: int | None = None, name:
 
 def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
     """Returns the coordinates of a grid, one tensor per axis.
+
+    - Shape: `[len(args[1]), len(args[0]), ...]`, with `indexing="ij"` in the order of `args`.
+    - Dtypes: any (TensorFlow does not take `string`); the result has that of `args`.
+    - Derivative: the gradient, summed over the other axes.
 
     Args:
       indexing: 'xy' (the default) puts the first coordinate along the second axis, 'ij' along the first.

@@ -29,6 +29,10 @@ __all__ = [
 def shape(input: ValueLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Returns the shape of `input` as an integer tensor.
 
+    - Shape: `[rank]`.
+    - Dtypes: any; the result is `int32`, or `out_type`.
+    - Derivative: none; gradients are `None`.
+
     >>> tf.shape([[1, 2, 3]]).numpy()
     array([1, 3], dtype=int32)
     """
@@ -50,6 +54,10 @@ def shape_n(input: Sequence[ValueLike], out_type: DTypeLike = dtypes.int32, name
 def size(input: ValueLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
     """Returns the number of elements of `input`.
 
+    - Shape: a scalar.
+    - Dtypes: any; the result is `int32`, or `out_type`.
+    - Derivative: none; gradients are `None`.
+
     >>> print(tf.size([[1, 2, 3]]))
     tf.Tensor(3, shape=(), dtype=int32)
     """
@@ -61,6 +69,10 @@ def size(input: ValueLike, out_type: DTypeLike | None = None, name: str | None =
 
 def rank(input: ValueLike, name: str | None = None) -> Tensor:
     """Returns the number of dimensions of `input`.
+
+    - Shape: a scalar.
+    - Dtypes: any; the result is `int32`.
+    - Derivative: none; gradients are `None`.
 
     >>> print(tf.rank([[1, 2, 3]]))
     tf.Tensor(2, shape=(), dtype=int32)
@@ -106,6 +118,10 @@ def identity(input: Composite, name: str | None = None) -> Composite: ...  # typ
 def identity(input: ValueLike, name: str | None = None) -> Tensor: ...
 def identity(input: ValueLike, name: str | None = None) -> Any:
     """Returns a new tensor with the same value.
+
+    - Shape: that of `input`.
+    - Dtypes: any; the result has that of `input`.
+    - Derivative: 1.
 
     >>> print(tf.identity(1.0))
     tf.Tensor(1.0, shape=(), dtype=float32)
@@ -155,6 +171,10 @@ def identity_n(input: Sequence[ValueLike], name: str | None = None) -> list[Tens
 def reshape(tensor: ValueLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Reshapes a tensor, keeping the order of its elements; one size may be -1 and is then inferred.
 
+    - Shape: `shape`, with as many elements as `tensor`.
+    - Dtypes: any; the result has that of `tensor`.
+    - Derivative: the gradient, in the shape of `tensor`.
+
     >>> tf.reshape([1, 2, 3, 4, 5, 6], [2, -1]).numpy().tolist()
     [[1, 2, 3], [4, 5, 6]]
     """
@@ -202,6 +222,10 @@ def reshape(tensor: ValueLike, shape: ShapeLike, name: str | None = None) -> Ten
 def transpose(a: ValueLike, perm: TensorLike | None = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
     """Permutes the axes by `perm`, reversed by default; `conjugate` also conjugates complex values.
 
+    - Shape: axis i of the result is axis `perm[i]` of `a`.
+    - Dtypes: any; the result has that of `a`.
+    - Derivative: the gradient, transposed by the inverse of `perm`.
+
     >>> tf.transpose([[1, 2, 3]]).numpy().tolist()
     [[1], [2], [3]]
     """
@@ -234,7 +258,11 @@ def _checked_order(perm: Any, n: int) -> tuple[int, ...]:
 
 
 def expand_dims(input: ValueLike, axis: AxisLike, name: str | None = None) -> Tensor:
-    """Inserts an axis of size 1 at `axis`.
+    """Inserts an axis of size 1 at `axis`, which counts the axes of the result; -1 is behind the last.
+
+    - Shape: that of `input`, with size 1 at `axis`.
+    - Dtypes: any; the result has that of `input`.
+    - Derivative: the gradient, in the shape of `input`.
 
     >>> tf.expand_dims([1, 2], -1).numpy().tolist()
     [[1], [2]]
@@ -254,6 +282,10 @@ def expand_dims(input: ValueLike, axis: AxisLike, name: str | None = None) -> Te
 
 def squeeze(input: ValueLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """Removes axes of size 1: all of them, or those in `axis`.
+
+    - Shape: that of `input` without these axes.
+    - Dtypes: any; the result has that of `input`.
+    - Derivative: the gradient, in the shape of `input`.
 
     >>> tf.squeeze([[[1], [2]]], axis=[0]).numpy().tolist()
     [[1], [2]]

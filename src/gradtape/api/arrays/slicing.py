@@ -28,6 +28,10 @@ _slice = slice
 def slice(input_: ValueLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """Returns the slice of `input_` that starts at `begin` and has `size`; a size of -1 extends to the end.
 
+    - Shape: `size`.
+    - Dtypes: any; the result has that of `input_`.
+    - Derivative: the gradient, with zeros around it.
+
     >>> tf.slice([[1, 2, 3], [4, 5, 6]], [0, 1], [-1, 2]).numpy().tolist()
     [[2, 3], [5, 6]]
     """
@@ -113,6 +117,10 @@ def pad(
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Pads `tensor` with `paddings[i][0]` elements before and `paddings[i][1]` elements after it along axis i.
+
+    - Shape: `paddings[i][0] + paddings[i][1]` more along axis i.
+    - Dtypes: any; the result has that of `tensor`.
+    - Derivative: the gradient without the padding; what is mirrored is added.
 
     Args:
       mode: 'CONSTANT' pads with `constant_values`, 'REFLECT' mirrors without the edge, 'SYMMETRIC' with the edge.

@@ -138,6 +138,10 @@ def stop_gradient(input: ValueLike, name: str | None = None) -> Tensor: ...
 def stop_gradient(input: ValueLike, name: str | None = None) -> Any:
     """Returns the value of `input` as a constant: no gradient flows backward, and no tangent forward.
 
+    - Shape: that of `input`.
+    - Dtypes: any; the result has that of `input`.
+    - Derivative: none; gradients are `None`.
+
     Args:
       input: a tensor, or a value that converts to one.
 

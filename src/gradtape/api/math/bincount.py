@@ -39,6 +39,10 @@ def _unique(x: Any, out_idx: Any) -> tuple[Tensor, Tensor, Tensor]:
 def unique(x: ValueLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None) -> Unique:
     """Returns the distinct values of `x` in order of appearance, and the index of each element of `x` among them.
 
+    - Shape: `[n]` → `[count]` of the values, `[n]` of the indices.
+    - Dtypes: any (TensorFlow does not take `complex64` and `complex128`); the result has that of `x`.
+    - Derivative: none; `gradient` raises `LookupError`.
+
     >>> y, idx = tf.unique([4, 2, 4])
     >>> y.numpy(), idx.numpy()
     (array([4, 2], dtype=int32), array([0, 1, 0], dtype=int32))

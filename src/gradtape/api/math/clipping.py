@@ -32,7 +32,13 @@ def clip_by_value(
 def clip_by_value(
     t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
 ) -> Any:
-    """Clips the values of `t` to the range from `clip_value_min` to `clip_value_max`.
+    """Clips the values of `t` to the range from `clip_value_min` to `clip_value_max`:
+    `y = min(max(t, clip_value_min), clip_value_max)`.
+
+    - Shape: that of `t`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of
+      `t`.
+    - Derivative: 1 where `clip_value_min <= t <= clip_value_max`, else 0.
 
     Args:
       t: a tensor, or `tf.IndexedSlices`.

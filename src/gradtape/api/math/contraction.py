@@ -34,7 +34,12 @@ def matmul(
     grad_b: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Multiplies the innermost matrices of `a` and `b`; leading axes are broadcast.
+    """Multiplies the innermost matrices of `a` and `b`, `c[i, j] = Σ_k a[i, k] * b[k, j]`; leading axes are broadcast.
+
+    - Shape: `[..., n, k]`, `[..., k, m]` → `[..., n, m]`, after the matrices are transposed.
+    - Dtypes: `int16`, `int32`, `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`; the result has that of `a`.
+    - Derivative: `∂L/∂a = g @ transpose(b)` and `∂L/∂b = transpose(a) @ g` for `g = ∂L/∂c`.
 
     Args:
       a_is_sparse, b_is_sparse, grad_a, grad_b: accepted without effect.
@@ -96,7 +101,12 @@ def matvec(
 
 
 def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
-    """Sums the products of `a` and `b` over pairs of axes.
+    """Sums the products of `a` and `b` over pairs of axes; with `axes=1`, `c[i, j] = Σ_k a[i, k] * b[k, j]`.
+
+    - Shape: the axes of `a` and then those of `b` that are not summed over.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128` (TensorFlow does not take `int8` and `int16`); the result has that of `a`.
+    - Derivative: that of a product: the gradient, contracted with the other argument.
 
     Args:
       axes: a number n, for the last n axes of `a` and the first n of `b`; or two lists, of axes of `a` and of `b`.
@@ -157,6 +167,12 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     An ellipsis represents broadcast axes; without `->`, the output has the indices that occur once, in alphabetical
     order; an index that occurs twice in one input selects its diagonal. More than two inputs are contracted pairwise,
     in a cheap order; `optimize` is accepted and has no effect.
+
+    - Shape: the sizes of the output's indices.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128` (TensorFlow does not take `int8`, `int16`, `uint8`, `uint16`, `uint32` and `uint64`); the result has
+      that of `inputs`.
+    - Derivative: that of a product: the gradient, contracted with the other inputs.
 
     >>> tf.einsum("ij,j->i", tf.constant([[1.0, 2.0], [3.0, 4.0]]), tf.constant([1.0, 10.0])).numpy()
     array([21., 43.], dtype=float32)

@@ -36,6 +36,11 @@ def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
 def squared_difference(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`(x - y)**2`; for complex values the squared modulus of the difference.
 
+    - Shape: `x` and `y` broadcast.
+    - Dtypes: `int8` … `int64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`, `complex128` (TensorFlow does
+      not take `int8` and `int16`); the result has that of `x`.
+    - Derivative: `∂z/∂x = 2 * (x - y)`, `∂z/∂y = -2 * (x - y)`.
+
     >>> tf.math.squared_difference([1.0, 5.0], 3.0).numpy()
     array([4., 4.], dtype=float32)
     """
@@ -54,6 +59,11 @@ def refuse_unsigned(x: Tensor, title: str) -> Tensor:
 
 def round(x: TensorLike, name: str | None = None) -> Tensor:
     """Rounds to the nearest integer, and to the even one at a tie; integers are unchanged. It has no gradient.
+
+    - Shape: that of `x`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of
+      `x`.
+    - Derivative: none; gradients are `None`.
 
     >>> tf.round([0.5, 1.5, 2.2]).numpy()
     array([0., 2., 2.], dtype=float32)
@@ -94,7 +104,12 @@ def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Te
 
 
 def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
-    """Sums a list of tensors of the same shape and dtype.
+    """Sums a list of tensors of the same shape and dtype: `y = inputs[0] + inputs[1] + ...`.
+
+    - Shape: that of each input.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`; the result has that of `inputs`.
+    - Derivative: 1 for every input.
 
     >>> tf.add_n([tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0])]).numpy()
     array([4., 6.], dtype=float32)
@@ -159,6 +174,10 @@ def where(
     condition: TensorLike, x: ValueLike | None = None, y: ValueLike | None = None, name: str | None = None
 ) -> Tensor:
     """Selects `x` where `condition` is true and `y` elsewhere; without them, returns the indices of true elements.
+
+    - Shape: `condition`, `x` and `y` broadcast; without `x` and `y`, `[count, rank]`.
+    - Dtypes: any; the result has that of `x`.
+    - Derivative: the gradient goes to `x` where `condition` is true, to `y` elsewhere.
 
     >>> tf.where([True, False], [1.0, 2.0], 0.0).numpy()
     array([1., 0.], dtype=float32)

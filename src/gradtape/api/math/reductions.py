@@ -62,7 +62,12 @@ def single_axis(rank: int, axis: int) -> int:
 def reduce_sum(
     input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Sums the elements along `axis`; None means all axes.
+    """Sums the elements `x` of `input_tensor` along `axis`, `y = Σ_i x[i]`; None means all axes.
+
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`; the result has that of `input_tensor`.
+    - Derivative: `∂y/∂x[i] = 1`.
 
     >>> tf.reduce_sum([[1, 2], [3, 4]], axis=0).numpy()
     array([4, 6], dtype=int32)
@@ -74,7 +79,12 @@ def reduce_sum(
 def reduce_mean(
     input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Returns the mean of the elements along `axis`; for integers, rounded toward zero.
+    """Returns the mean of the `n` elements `x` along `axis`, `y = Σ_i x[i] / n`; for integers, rounded toward zero.
+
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`; the result has that of `input_tensor`.
+    - Derivative: `∂y/∂x[i] = 1 / n`.
 
     >>> tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]], axis=1).numpy()
     array([1.5, 3.5], dtype=float32)
@@ -86,7 +96,12 @@ def reduce_mean(
 def reduce_max(
     input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Returns the maximum along `axis`. Elements that tie share the gradient equally.
+    """Returns the maximum of the elements `x` along `axis`. Elements that tie share the gradient equally.
+
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of
+      `input_tensor`.
+    - Derivative: `∂y/∂x[i] = (x[i] == y) / count` for `count` elements that tie.
 
     >>> tf.reduce_max([[1, 5], [3, 4]], axis=1).numpy()
     array([5, 4], dtype=int32)
@@ -98,7 +113,12 @@ def reduce_max(
 def reduce_min(
     input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Returns the minimum along `axis`. Elements that tie share the gradient equally.
+    """Returns the minimum of the elements `x` along `axis`. Elements that tie share the gradient equally.
+
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of
+      `input_tensor`.
+    - Derivative: `∂y/∂x[i] = (x[i] == y) / count` for `count` elements that tie.
 
     >>> tf.reduce_min([[1, 5], [3, 4]], axis=1).numpy()
     array([1, 3], dtype=int32)
@@ -110,7 +130,12 @@ def reduce_min(
 def reduce_prod(
     input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """Returns the product of the elements along `axis`; its gradient is correct if some are zero.
+    """Returns the product of the elements `x` along `axis`, `y = Π_i x[i]`; its gradient is correct if some are zero.
+
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`; the result has that of `input_tensor`.
+    - Derivative: the product of the other elements, `∂y/∂x[i] = y / x[i]` where that is not zero.
 
     >>> tf.reduce_prod([[1, 5], [3, 4]], axis=1).numpy()
     array([ 5, 12], dtype=int32)
@@ -133,6 +158,10 @@ def reduce_all(
 ) -> Tensor:
     """Returns whether all elements along `axis` are true.
 
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `bool`; the result has that of `input_tensor`.
+    - Derivative: none; gradients are `None`.
+
     >>> tf.reduce_all([[True, False], [True, True]], axis=1).numpy()
     array([False,  True])
     """
@@ -144,6 +173,10 @@ def reduce_any(
     input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """Returns whether any element along `axis` is true.
+
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `bool`; the result has that of `input_tensor`.
+    - Derivative: none; gradients are `None`.
 
     >>> tf.reduce_any([[True, False], [False, False]], axis=1).numpy()
     array([ True, False])
@@ -157,6 +190,10 @@ def reduce_logsumexp(
 ) -> Tensor:
     """log Σ exp(x) along `axis`, without overflow.
 
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `input_tensor`.
+    - Derivative: `∂y/∂x[i] = exp(x[i] - y)`.
+
     >>> tf.reduce_logsumexp([1000.0, -1000.0]).numpy()
     np.float32(1000.0)
     """
@@ -168,6 +205,11 @@ def reduce_euclidean_norm(
     input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """Returns the square root of the sum of squares along `axis`; for integers, rounded toward zero.
+
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`; the result has that of `input_tensor`.
+    - Derivative: `∂y/∂x[i] = x[i] / y`, `nan` where `y` is 0.
 
     >>> tf.math.reduce_euclidean_norm([[3.0, 4.0], [5.0, 12.0]], axis=1).numpy()
     array([ 5., 13.], dtype=float32)
@@ -190,6 +232,11 @@ def reduce_variance(
     input_tensor: TensorLike, axis: AxisLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The mean of |x - mean|² along `axis`.
+
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`, `complex64`, `complex128`; the result has that of
+      `input_tensor`, but `complex64` gives `float32` and `complex128` gives `float64`.
+    - Derivative: `∂y/∂x[i] = 2 * (x[i] - mean(x)) / n`.
 
     >>> tf.math.reduce_variance([1.0, 2.0, 3.0, 4.0]).numpy()
     np.float32(1.25)
@@ -214,6 +261,11 @@ def reduce_std(
 ) -> Tensor:
     """Returns the standard deviation along `axis`: the square root of `reduce_variance`.
 
+    - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`, `complex64`, `complex128`; the result has that of
+      `input_tensor`, but `complex64` gives `float32` and `complex128` gives `float64`.
+    - Derivative: `∂y/∂x[i] = (x[i] - mean(x)) / (n * y)`, `nan` where `y` is 0.
+
     >>> tf.math.reduce_std([1.0, 2.0, 3.0, 4.0]).numpy()
     np.float32(1.118034)
     """
@@ -225,6 +277,10 @@ def count_nonzero(
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Counts the elements along `axis` that are not zero (for strings, not empty).
+
+    - Shape: that of `input` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: any; the result is `int64`, or `dtype`.
+    - Derivative: none; gradients are `None`.
 
     >>> tf.math.count_nonzero([[0, 1, 2], [0, 0, 3]], axis=1).numpy()
     array([2, 1])
@@ -263,7 +319,12 @@ def _weighed_axis(x: Tensor, axis: Any) -> int:
 
 
 def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
-    """exp(x) / Σ exp(x) along `axis`, by default the last.
+    """The softmax function: positive numbers that sum to 1, `y[i] = exp(x[i]) / Σ_j exp(x[j])`, for `x` the `logits`
+    along `axis`, by default the last.
+
+    - Shape: that of `logits`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `logits`.
+    - Derivative: `∂y[i]/∂x[j] = y[i] * ((i == j) - y[j])`.
 
     >>> tf.nn.softmax([0.0, 0.0]).numpy()
     array([0.5, 0.5], dtype=float32)
@@ -274,6 +335,10 @@ def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None =
 
 def log_softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """x - log Σ exp(x) along `axis`, by default the last.
+
+    - Shape: that of `logits`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `logits`.
+    - Derivative: `∂y[i]/∂x[j] = (i == j) - exp(y[j])`.
 
     >>> tf.nn.log_softmax([0.0, 0.0]).numpy()
     array([-0.6931472, -0.6931472], dtype=float32)
@@ -287,6 +352,10 @@ def l2_normalize(
     dim: AxisLike | None = None,
 ) -> Tensor:  # fmt: skip
     """`x / sqrt(max(Σ x², epsilon))` with the sum along `axis`; `dim` is an old name of `axis`.
+
+    - Shape: that of `x`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`, `complex64`, `complex128`; the result has that of `x`.
+    - Derivative: `∂y[i]/∂x[j] = ((i == j) - y[i] * y[j]) / norm(x)`.
 
     >>> tf.math.l2_normalize([3.0, 4.0]).numpy()
     array([0.6, 0.8], dtype=float32)
@@ -311,6 +380,10 @@ def norm(
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
     """Returns the norm of vectors (one `axis`, or None: all elements) or of matrices (a pair of axes).
+
+    - Shape: that of `tensor` without the axes `axis`, which have size 1 with `keepdims`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`, `complex64`, `complex128`; the result has that of `tensor`.
+    - Derivative: of the euclidean norm `∂y/∂x[i] = x[i] / y`, `nan` where `y` is 0.
 
     Args:
       ord: for vectors "euclidean", any positive number or inf; for matrices "euclidean", "fro", 1, 2 (the largest

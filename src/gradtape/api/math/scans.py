@@ -37,7 +37,13 @@ def _scan(scan: Any, x: Tensor, axis: int, exclusive: bool, reverse: bool, first
 def cumsum(
     x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Cumulative sum along `axis`; `exclusive` excludes each element from its own sum, `reverse` starts at the end.
+    """Cumulative sum along `axis`, `y[i] = Σ_{j≤i} x[j]`; `exclusive` excludes each element from its own sum, `reverse`
+    starts at the end.
+
+    - Shape: that of `x`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`; the result has that of `x`.
+    - Derivative: `∂y[i]/∂x[j] = (j <= i)`, a cumulative sum in the other direction.
 
     >>> tf.cumsum([1, 2, 3]).numpy(), tf.cumsum([1, 2, 3], exclusive=True, reverse=True).numpy()
     (array([1, 3, 6], dtype=int32), array([5, 3, 0], dtype=int32))

@@ -59,6 +59,11 @@ def argmax(
 ) -> Tensor:
     """Returns the index of the largest value along `axis` (by default the first axis); the first one at a tie.
 
+    - Shape: that of `input` without `axis`.
+    - Dtypes: `bool`, `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result is
+      `int64`, or `output_type`.
+    - Derivative: none; gradients are `None`.
+
     >>> tf.argmax([[1.0, 5.0, 5.0], [7.0, 3.0, 4.0]], axis=1).numpy()
     array([1, 0])
     """
@@ -71,6 +76,11 @@ def argmin(
     input: TensorLike, axis: AxisLike | None = None, output_type: DTypeLike = dtypes.int64, name: str | None = None
 ) -> Tensor:
     """Returns the index of the smallest value along `axis` (by default the first axis); the first one at a tie.
+
+    - Shape: that of `input` without `axis`.
+    - Dtypes: `bool`, `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result is
+      `int64`, or `output_type`.
+    - Derivative: none; gradients are `None`.
 
     >>> tf.argmin([[1.0, 5.0, 5.0], [7.0, 3.0, 4.0]], axis=1).numpy()
     array([0, 1])
@@ -93,6 +103,10 @@ def argsort(
 ) -> Tensor:
     """Returns the indices that sort `values` along `axis`; the sort is always stable.
 
+    - Shape: that of `values`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result is `int32`.
+    - Derivative: none; gradients are `None`.
+
     >>> tf.argsort([3.0, 1.0, 2.0]).numpy()
     array([1, 2, 0], dtype=int32)
     """
@@ -103,6 +117,11 @@ def argsort(
 
 def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """Sorts `values` along `axis`; each value keeps its gradient.
+
+    - Shape: that of `values`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of
+      `values`.
+    - Derivative: the gradient, in the order of `values`.
 
     >>> tf.sort([3.0, 1.0, 2.0], direction="DESCENDING").numpy()
     array([3., 2., 1.], dtype=float32)
@@ -117,6 +136,11 @@ def top_k(
     name: str | None = None,
 ) -> TopKV2:  # fmt: skip
     """Returns the `k` largest values along the last axis in descending order, and their indices.
+
+    - Shape: `[..., n]` → `[..., k]`, both results.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of
+      `input`.
+    - Derivative: the values' gradient goes to the elements that they are.
 
     >>> values, indices = tf.math.top_k([1.0, 5.0, 3.0], k=2)
     >>> values.numpy(), indices.numpy()

@@ -19,7 +19,12 @@ __all__ = ["crelu", "dropout", "gelu", "general_dropout", "leaky_relu", "silu", 
 
 
 def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
-    """`x` where it is positive, `alpha * x` elsewhere; the derivative at 0 is `alpha`.
+    """The leaky rectifier: `y = features if features > 0 else alpha * features`; the derivative at 0 is `alpha`.
+
+    - Shape: that of `features`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of
+      `features`, but `int8`, `int16`, `int32`, `int64`, `uint8`, `uint16`, `uint32` and `uint64` give `float32`.
+    - Derivative: `dy/dfeatures = 1 if features > 0 else alpha`.
 
     >>> tf.nn.leaky_relu(tf.constant([-1.0, 2.0])).numpy()
     array([-0.2,  2. ], dtype=float32)

@@ -267,7 +267,15 @@ def conv2d(
     input: TensorLike, filters: TensorLike, strides: SizesLike, padding: str | Sequence[Sequence[int]],
     data_format: str = "NHWC", dilations: SizesLike | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """A 2-D convolution (cross-correlation) of images `(..., height, width, channels)` with `filters`.
+    """A 2-D convolution (cross-correlation) of images `(..., height, width, channels)` with `filters`:
+    `y[i, j, o] = Σ_{p, q, c} input[stride * i + dilation * p, stride * j + dilation * q, c] * filters[p, q, c, o]`.
+
+    - Shape: `[..., height, width, channels]` → `[..., height', width', outputs]`: with `padding="SAME"`
+      `height' = ceil(height / stride)`, with `"VALID"` `height' = ceil((height - (filter - 1) * dilation) / stride)`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64` (TensorFlow does not
+      take `int8`, `int16`, `int64`, `uint8`, `uint16`, `uint32` and `uint64`); the result has that of `input`.
+    - Derivative: a transposed convolution of the gradient for `input`, a convolution of `input` with the gradient for
+      `filters`.
 
     Args:
       filters: of shape `(height, width, channels // groups, outputs)`.

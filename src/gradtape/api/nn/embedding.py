@@ -25,7 +25,11 @@ __all__ = ["embedding_lookup", "embedding_lookup_sparse", "safe_embedding_lookup
 def embedding_lookup(
     params: TensorLike, ids: TensorLike, max_norm: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
-    """Looks up the rows of `params` at `ids`; a list of tables is one table, split by rows.
+    """Looks up the rows of `params` at `ids`, `y[i] = params[ids[i]]`; a list of tables is one table, split by rows.
+
+    - Shape: `[rows, width]`, `[...]` → `[..., width]`.
+    - Dtypes: any; the result has that of `params`.
+    - Derivative: an `IndexedSlices` of the rows that were looked up.
 
     Args:
       max_norm: rows with a larger norm are scaled down to it.

@@ -37,7 +37,12 @@ def _pair(first: Any, second: Any, names: tuple[str, str]) -> tuple[Tensor, Tens
 def sigmoid_cross_entropy_with_logits(
     labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
 ) -> Tensor:
-    """`-labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, elementwise.
+    """The cross entropy of independent yes-or-no labels, computed without overflow:
+    `y = -labels * log(sigmoid(logits)) - (1 - labels) * log(1 - sigmoid(logits))`, elementwise.
+
+    - Shape: that of `labels` and `logits`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `logits`.
+    - Derivative: `∂y/∂logits = sigmoid(logits) - labels`, `∂y/∂labels = -logits`.
 
     >>> tf.nn.sigmoid_cross_entropy_with_logits([1.0, 0.0], [0.0, 100.0]).numpy()
     array([  0.6931472, 100.       ], dtype=float32)
@@ -54,6 +59,11 @@ def softmax_cross_entropy_with_logits(
     labels: TensorLike, logits: TensorLike, axis: int = -1, name: str | None = None
 ) -> Tensor:
     """`-sum(labels * log(softmax(logits)))` along `axis`; the gradient reaches the labels too.
+
+    - Shape: that of `logits` without `axis`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `logits`.
+    - Derivative: `∂y/∂logits = softmax(logits) * Σ labels - labels`, in TensorFlow without the factor, which is 1 for
+      probabilities; `∂y/∂labels = -log_softmax(logits)`.
 
     >>> tf.nn.softmax_cross_entropy_with_logits([[0.0, 1.0]], [[0.0, 0.0]]).numpy()
     array([0.6931472], dtype=float32)
@@ -104,7 +114,12 @@ def _as_many(losses: Tensor, dims: tuple[int, ...]) -> Tensor:
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
-    """`-log(softmax(logits))[labels]` along the last axis, for integer labels.
+    """The cross entropy of integer labels: `y = -log(softmax(logits)[..., labels])` along the last axis, computed
+    without overflow.
+
+    - Shape: `[...]`, `[..., classes]` → `[...]`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `logits`.
+    - Derivative: `∂y/∂logits = softmax(logits) - one_hot(labels)`; none for `labels`.
 
     >>> tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[0.0, 0.0]]).numpy()
     array([0.6931472], dtype=float32)
@@ -129,6 +144,11 @@ def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorL
         raise errors.InvalidArgumentError(
             f"Value for attr 'Tlabels' of {k.dtype.kernel_name()} is not in the list of allowed values: int32, int64 "
             "[Op:SparseSoftmaxCrossEntropyWithLogits]. Labels are class numbers. Use tf.cast(labels, tf.int64)"
+        )
+    if not z.dtype.is_floating:
+        raise errors.InvalidArgumentError(
+            f"Value for attr 'T' of {z.dtype.kernel_name()} is not in the list of allowed values: half, bfloat16, "
+            "float, double [Op:SparseSoftmaxCrossEntropyWithLogits]. Use tf.cast(logits, tf.float32)"
         )
     narrow = z.dtype if z.dtype is dtypes.float16 or z.dtype is dtypes.bfloat16 else None
     z = z if narrow is None else ops.cast(z, dtype=dtypes.float32)

@@ -25,7 +25,12 @@ __all__ = [
 
 
 def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None) -> Tensor:
-    """Adds one bias per channel to `value`.
+    """Adds one bias per channel to `value`: `y[..., c] = value[..., c] + bias[c]`.
+
+    - Shape: that of `value`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`, `string` (TensorFlow does not take `string`); the result has that of `value`.
+    - Derivative: the gradient of `bias` is summed over all other axes.
 
     >>> tf.nn.bias_add(tf.zeros((1, 3)), tf.constant([1.0, 2.0, 3.0])).numpy()
     array([[1., 2., 3.]], dtype=float32)
@@ -49,7 +54,13 @@ def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None
 def moments(
     x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Returns the mean and the variance of `x` along `axes`; `shift` is ignored.
+    """Returns the mean and the variance of the `n` elements of `x` along `axes`, `Σ_i x[i] / n` and
+    `Σ_i (x[i] - mean)**2 / n`; `shift` is ignored.
+
+    - Shape: that of `x` without `axes`, which have size 1 with `keepdims`, of both.
+    - Dtypes: `int8` … `int64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`, `complex128` (TensorFlow does
+      not take `int8` and `int16`); the result has that of `x`.
+    - Derivative: `1 / n` of the mean, `2 * (x[i] - mean) / n` of the variance.
 
     Args:
       x: a tensor, or a value that converts to one.
