@@ -6,6 +6,7 @@ import math
 import re
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from documented_functions import CALLS
 import gradtape as tf
 from gradtape.api.catalogue import rows
 from gradtape.api.catalogue.documentation import details_of, result_name
+from gradtape.api.names import NAMES
 from gradtape.api.namespace import resolve
 from gradtape.inspect.checks.opcheck import draw
 
@@ -289,3 +291,41 @@ def test_formulas_of_cross_entropies():
     for y, x, gradient in expected:
         np.testing.assert_allclose(tape.gradient(y, x), gradient, 1e-12)
     assert float(sparse) == -float(log_softmax[1])
+
+
+# Words that say nothing about a function.
+FILLER = """
+    a an the of to returns computes gets and or in for is with one function operation tensor tensors value values by
+    each creates as from its
+"""
+# First sentences that refer to the name alone and are complete: the function of that name is documented.
+REFERENCES = ("config.experimental.get_device_policy", "config.repeated_row_sums_enabled", "data.experimental.")
+
+
+def says_nothing(name, sentence):
+    """Whether a sentence has no formula and fewer than two words besides those of the name.
+
+    >>> says_nothing("math.sin", "The sine."), says_nothing("math.sin", "Computes `y = sin(x)`.")
+    (True, False)
+    """
+
+    def stems(text):
+        return {re.sub(r"(?:ing|ed|es|s|e)$", "", word.lower()) for word in re.findall(r"[A-Za-z]{2,}", text)}
+
+    if any(re.search(r"[^\w.]", code) for code in re.findall(r"`([^`]*)`", sentence)):
+        return False
+    words = stems(re.sub(r"`[^`]*`", " ", sentence)) - stems(FILLER)
+    return len(words - stems(name.replace("_", " "))) < 2
+
+
+def test_first_sentences_say_more_than_the_name():
+    found = {}
+    for name in NAMES:
+        if name.startswith(("raw_ops.", "compat.", "keras.", "experimental.numpy.", "__", *REFERENCES)):
+            continue
+        function = resolve(name)
+        if type(function) is FunctionType:
+            first = (inspect.getdoc(function) or "").partition("\n\n")[0]
+            if says_nothing(name, first):
+                found[name] = first
+    assert not found

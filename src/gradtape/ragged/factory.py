@@ -196,7 +196,7 @@ def _counted(first: Tensor, last: Tensor, step: Tensor, dtype: Any) -> Tensor:
 
 
 def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
-    """Returns the row of each value.
+    """Returns the row of each value, `[0, 0, 1]` for the `splits` `[0, 2, 3]`.
 
     >>> tf.ragged.row_splits_to_segment_ids([0, 3, 3, 5]).numpy().tolist()
     [0, 0, 0, 2, 2]
@@ -216,7 +216,7 @@ def segment_ids_to_row_splits(
     segment_ids: TensorLike, num_segments: TensorLike | None = None, out_type: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """Returns the row splits of values with these ids.
+    """Returns the row splits of values whose rows are `segment_ids`: `[0, 2, 3]` for `[0, 0, 1]`.
 
     >>> tf.ragged.segment_ids_to_row_splits([0, 0, 0, 2, 2]).numpy().tolist()
     [0, 3, 3, 5]

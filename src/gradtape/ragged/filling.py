@@ -37,7 +37,7 @@ class RaggedFillEmptyRowsGrad(NamedTuple):
 def ragged_fill_empty_rows(
     value_rowids: TensorLike, values: TensorLike, nrows: TensorLike, default_value: TensorLike, name: str | None = None
 ) -> RaggedFillEmptyRows:
-    """Returns values sorted by row, with `default_value` in each empty row.
+    """Returns values sorted by row, with `default_value` in each empty row, as one ragged tensor would hold them.
 
     The last result is the new position of each value.
 

@@ -119,7 +119,13 @@ def _extreme(op: Any, sp_a: Any, sp_b: Any, title: str) -> SparseTensor:
 def sparse_dense_matmul(
     sp_a: TensorLike, b: TensorLike, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
 ) -> Tensor:
-    """Multiplies a sparse matrix by a dense one, or a dense one by a sparse one.
+    """Multiplies a sparse matrix by a dense one, or a dense one by a sparse one: `c[i, j] = Σ_k a[i, k] * b[k, j]`.
+
+    - Shape: `[n, k]`, `[k, m]` → `[n, m]`, after adjoints.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128` (TensorFlow does not take `int8`, `int16`, `int64`, `uint8`, `uint16`, `uint32` and `uint64`); the
+      result has that of `sp_a`.
+    - Derivative: that of a product, for the entries of the sparse matrix and for the dense one.
 
     >>> s = tf.SparseTensor([[0, 1], [1, 0]], [5.0, 7.0], [2, 2])
     >>> tf.sparse.sparse_dense_matmul(s, [[1.0], [2.0]]).numpy().tolist()

@@ -109,7 +109,7 @@ def numeric_column(
     key: str, shape: Any = (1,), default_value: Any = None, dtype: DTypeLike = dtypes.float32,
     normalizer_fn: Callable[..., Any] | None = None,
 ) -> NumericColumn:  # fmt: skip
-    """Creates a column of numbers.
+    """Creates a column of numbers, which the model uses as they are, or as `normalizer_fn` returns them.
 
     Args:
       default_value: the numbers of an example without the feature; without it, such an example is an error.

@@ -110,7 +110,7 @@ def _single_values(array: np.ndarray[Any, Any], dtype: DType) -> dict[str, Any]:
 
 
 def make_ndarray(tensor: Any) -> np.ndarray[Any, Any]:
-    """Returns the values of a `TensorProto` as an array.
+    """Returns the values of a `TensorProto`, the message of a tensor, as a NumPy array.
 
     >>> tf.make_ndarray(tf.make_tensor_proto("a", shape=[2])).tolist()
     [b'a', b'a']

@@ -210,7 +210,7 @@ def _scatter_add(tensor: Any, indices: Any, updates: Any, policy: str, title: st
 def tensor_scatter_nd_add(
     tensor: ValueLike, indices: TensorLike, updates: ValueLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
-    """Returns `tensor` with `updates` added at `indices`.
+    """Returns `tensor` with `updates` added at `indices`: `y[indices[i]] += updates[i]`.
 
     >>> tf.tensor_scatter_nd_add([1, 1, 1], [[0], [2], [0]], [5, 6, 7]).numpy()
     array([13,  1,  7], dtype=int32)

@@ -51,7 +51,7 @@ def broadcast_to(input: ValueLike, shape: ShapeLike, name: str | None = None) ->
 
 
 def broadcast_dynamic_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> Tensor:
-    """Returns the broadcast shape of two shapes, as a tensor.
+    """Returns the shape of the result of an operation on two tensors of these shapes, as a tensor of integers.
 
     >>> tf.broadcast_dynamic_shape([2, 1], [3]).numpy()
     array([2, 3], dtype=int32)

@@ -27,7 +27,7 @@ __all__ = [
 
 
 def shape(input: ValueLike, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
-    """Returns the shape of `input` as an integer tensor.
+    """Returns the sizes of the axes of `input` as a vector of integers; in a `tf.function`, those of each call.
 
     - Shape: `[rank]`.
     - Dtypes: any; the result is `int32`, or `out_type`.
@@ -43,7 +43,7 @@ def shape(input: ValueLike, out_type: DTypeLike | None = None, name: str | None 
 
 
 def shape_n(input: Sequence[ValueLike], out_type: DTypeLike = dtypes.int32, name: str | None = None) -> list[Tensor]:
-    """Returns the shapes of several tensors.
+    """Returns the shapes of several tensors: `[tf.shape(x) for x in input]`.
 
     >>> [s.numpy().tolist() for s in tf.shape_n([[1, 2], 3.0])]
     [[2], []]

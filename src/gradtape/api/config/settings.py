@@ -106,7 +106,7 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def functions_run_eagerly() -> bool:
-    """Returns the setting of `run_functions_eagerly`.
+    """Returns whether `tf.function`s run as Python, untraced: the setting of `run_functions_eagerly`.
 
     >>> tf.config.functions_run_eagerly()
     False
@@ -305,7 +305,7 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 
 
 def get_inter_op_parallelism_threads() -> int:
-    """Returns the setting of `set_inter_op_parallelism_threads`.
+    """Returns the number that was set with `set_inter_op_parallelism_threads`, 0 by default.
 
     >>> tf.config.threading.get_inter_op_parallelism_threads()
     0

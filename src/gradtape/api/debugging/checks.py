@@ -331,7 +331,7 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
 
 
 def disable_check_numerics() -> None:
-    """Disables the checks of `enable_check_numerics`.
+    """Disables the checks of `enable_check_numerics`, so that ops may again return infinity and NaN.
 
     >>> tf.debugging.disable_check_numerics()
     """
@@ -341,7 +341,7 @@ def disable_check_numerics() -> None:
 
 
 def is_numeric_tensor(tensor: object) -> bool:
-    """Returns whether `tensor` is a numeric tensor.
+    """Returns whether `tensor` is a tensor of integers, floats or complex numbers.
 
     >>> tf.debugging.is_numeric_tensor(tf.constant(1.0)), tf.debugging.is_numeric_tensor(1.0)
     (True, False)
@@ -367,7 +367,8 @@ def disable_traceback_filtering() -> None:
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """Returns the setting of `enable_traceback_filtering` and `disable_traceback_filtering`.
+    """Returns whether errors leave the API without internal frames: the setting of `enable_traceback_filtering` and
+    `disable_traceback_filtering`.
 
     >>> tf.debugging.enable_traceback_filtering()
     >>> tf.debugging.is_traceback_filtering_enabled()
@@ -377,7 +378,7 @@ def is_traceback_filtering_enabled() -> bool:
 
 
 def get_log_device_placement() -> bool:
-    """Returns the setting of `set_log_device_placement`.
+    """Returns whether `set_log_device_placement` has been called with True: the devices of ops are logged.
 
     >>> tf.debugging.get_log_device_placement()
     False

@@ -166,7 +166,7 @@ def decode_webp(
 
 
 def decode_bmp(contents: StringLike, channels: int = 0, name: str | None = None) -> Tensor:
-    """Decodes a BMP file.
+    """Decodes a BMP file to an image of unsigned bytes, `[height, width, channels]`.
 
     >>> import io
     >>> from PIL import Image

@@ -28,7 +28,11 @@ def flipped(image: Tensor, axis: int) -> Tensor:
 
 
 def flip_left_right(image: TensorLike) -> Tensor:
-    """Flips the image horizontally.
+    """Flips the image horizontally, or each image of a batch: `y[i, j] = image[i, width - 1 - j]`.
+
+    - Shape: that of `image`.
+    - Dtypes: any; the result has that of `image`.
+    - Derivative: the gradient, flipped.
 
     >>> tf.image.flip_left_right([[[1], [2]]]).numpy().ravel()
     array([2, 1], dtype=int32)
@@ -37,7 +41,11 @@ def flip_left_right(image: TensorLike) -> Tensor:
 
 
 def flip_up_down(image: TensorLike) -> Tensor:
-    """Flips the image vertically.
+    """Flips the image vertically, or each image of a batch: `y[i, j] = image[height - 1 - i, j]`.
+
+    - Shape: that of `image`.
+    - Dtypes: any; the result has that of `image`.
+    - Derivative: the gradient, flipped.
 
     >>> tf.image.flip_up_down([[[1]], [[2]]]).numpy().ravel()
     array([2, 1], dtype=int32)

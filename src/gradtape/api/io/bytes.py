@@ -27,7 +27,7 @@ __all__ = [
 
 
 def read_file(filename: StringLike, name: str | None = None) -> Tensor:
-    """Reads a file as one string.
+    """Reads a file, of text or bytes, as one string: a scalar tensor.
 
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "greeting.txt")

@@ -276,7 +276,7 @@ def makedirs(path: PathLike) -> None:
 
 
 def remove(path: PathLike) -> None:
-    """Removes a file.
+    """Removes a file; raises `NotFoundError` if there is none.
 
     >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/file"
@@ -301,7 +301,7 @@ def rmtree(path: PathLike) -> None:
 
 
 def copy(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
-    """Copies a file.
+    """Copies a file to a path that must be free, unless `overwrite` is true.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()

@@ -39,7 +39,7 @@ _MAX_BYTES = 1 << 31  # limit for a tensor of which one value is stored; a messa
 
 
 def serialize_tensor(tensor: ValueLike, name: str | None = None) -> Tensor:
-    """Serializes a tensor for `tf.io.parse_tensor`.
+    """Serializes a tensor, with dtype and shape, to a string for `tf.io.parse_tensor`.
 
     >>> data = tf.io.serialize_tensor(tf.constant([1, 2]))
     >>> tf.io.parse_tensor(data, tf.int32).numpy().tolist()
@@ -62,7 +62,7 @@ def encoded(array: Any, dtype: DType) -> bytes:
 
 
 def parse_tensor(serialized: StringLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
-    """Parses a tensor serialized by `tf.io.serialize_tensor`.
+    """Parses a tensor, which must have this dtype, of a string by `tf.io.serialize_tensor`.
 
     >>> tf.io.parse_tensor(tf.io.serialize_tensor(["a", "b"]), tf.string).numpy().tolist()
     [b'a', b'b']

@@ -40,7 +40,11 @@ def inv(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Te
 
 
 def det(input: TensorLike, name: str | None = None) -> Tensor:
-    """Returns the determinant of each matrix.
+    """Returns the determinant of each matrix: the product of its eigenvalues.
+
+    - Shape: `[..., n, n]` → `[...]`.
+    - Dtypes: `float32`, `float64`, `complex64`, `complex128`; the result has that of `input`.
+    - Derivative: `∂y/∂input = y * transpose(inv(input))`.
 
     >>> tf.linalg.det([[2.0, 0.0], [0.0, 4.0]]).numpy().item()
     8.0

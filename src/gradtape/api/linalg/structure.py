@@ -181,7 +181,11 @@ def diag_part(
     padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """Returns the diagonals of each matrix.
+    """Returns the diagonals of each matrix: the main one, or those from `k[0]` below to `k[1]` above it.
+
+    - Shape: `[..., n, m]` → `[..., min(n, m)]`; with several diagonals `k`, `[..., count, longest]`.
+    - Dtypes: any (TensorFlow does not take `string`); the result has that of `input`.
+    - Derivative: the gradient on the diagonals, else 0.
 
     Args:
       input: matrices.

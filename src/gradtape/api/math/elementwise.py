@@ -24,7 +24,14 @@ __all__ = [
 
 
 def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
-    """`1 / x`, and 0 where `x` is 0.
+    """The reciprocal, which is 0 where `x` is 0: `y = 1 / x if x != 0 else 0`.
+
+    - Shape: that of `x`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128` (TensorFlow does not take `int8`, `int16`, `int32`, `int64`, `uint8`, `uint16`, `uint32` and
+      `uint64`); the result has that of `x`, but `int8`, `int16`, `uint8` and `uint16` give `float32` and `int32`,
+      `int64`, `uint32` and `uint64` give `float64`.
+    - Derivative: `dy/dx = -y * y`, so that it is 0 at 0.
 
     >>> tf.math.reciprocal_no_nan([2.0, 0.0]).numpy()
     array([0.5, 0. ], dtype=float32)

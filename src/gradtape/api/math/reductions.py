@@ -456,6 +456,11 @@ def normalize(
 def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum of the main diagonal of the innermost matrices.
 
+    - Shape: `[..., n, m]` → `[...]`.
+    - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
+      `complex128`; the result has that of `x`.
+    - Derivative: 1 for the entries of the diagonal, else 0.
+
     >>> tf.linalg.trace([[1.0, 2.0], [3.0, 4.0]]).numpy()
     np.float32(5.0)
     """

@@ -58,7 +58,11 @@ def gelu(features: TensorLike, approximate: bool = False, name: str | None = Non
 
 
 def silu(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
-    """`x * sigmoid(beta * x)`.
+    """The sigmoid linear unit, also called swish: `y = features * sigmoid(beta * features)`.
+
+    - Shape: that of `features`.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`, `complex64`, `complex128`; the result has that of `features`.
+    - Derivative: `dy/dfeatures = s * (1 + features * (1 - s))` for `s = sigmoid(features)` and `beta` 1.
 
     >>> tf.nn.silu(tf.constant([0.0, 1.0])).numpy()
     array([0.       , 0.7310586], dtype=float32)

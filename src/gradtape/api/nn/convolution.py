@@ -470,7 +470,7 @@ def atrous_conv2d(value: TensorLike, filters: TensorLike, rate: int, padding: st
 def atrous_conv2d_transpose(
     value: TensorLike, filters: TensorLike, output_shape: ShapeLike, rate: int, padding: str, name: str | None = None
 ) -> Tensor:
-    """The transpose of `atrous_conv2d`.
+    """The transpose of `atrous_conv2d`: the gradient of that convolution with respect to its input.
 
     >>> tf.nn.atrous_conv2d_transpose(tf.ones((1, 3, 3, 1)), tf.ones((2, 2, 4, 1)), [1, 5, 5, 4], 2, "VALID").shape
     TensorShape([1, 5, 5, 4])

@@ -188,7 +188,11 @@ def log_poisson_loss(
 
 
 def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
-    """`sum(t ** 2) / 2`.
+    """Half the sum of the squares of all elements, `y = sum(t**2) / 2`: the usual penalty of large weights.
+
+    - Shape: a scalar.
+    - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `t`.
+    - Derivative: `∂y/∂t = t`.
 
     >>> float(tf.nn.l2_loss(tf.constant([3.0, 4.0])))
     12.5

@@ -265,7 +265,7 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Replaces the global generator.
+    """Replaces the generator that `get_global_generator` returns.
 
     >>> tf.random.set_global_generator(tf.random.Generator.from_seed(1))
     """

@@ -147,7 +147,7 @@ def timestamp(name: str | None = None) -> Tensor:
 
 
 def get_logger() -> logging.Logger:
-    """Returns the logger of warnings.
+    """Returns the logger, of Python's `logging`, to which warnings and notes go.
 
     >>> tf.get_logger().name
     'gradtape'

@@ -93,7 +93,11 @@ def _irfft(value: Any, fft_length: Any, count: int) -> Tensor:
 
 
 def fft(input: TensorLike, name: str | None = None) -> Tensor:
-    """The discrete Fourier transform along the last axis.
+    """The discrete Fourier transform along the last axis: `y[k] = Σ_m x[m] * exp(-2j * pi * k * m / n)`.
+
+    - Shape: that of `input`.
+    - Dtypes: `complex64`, `complex128`; the result has that of `input`.
+    - Derivative: the inverse transform of the gradient, times `n`.
 
     >>> tf.signal.fft(tf.constant([1.0, 0.0], tf.complex64)).numpy().tolist()
     [(1+0j), (1+0j)]
@@ -103,7 +107,11 @@ def fft(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def ifft(input: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse of `tf.signal.fft`.
+    """The inverse of `tf.signal.fft` along the last axis: `x[m] = Σ_k y[k] * exp(2j * pi * k * m / n) / n`.
+
+    - Shape: that of `input`.
+    - Dtypes: `complex64`, `complex128`; the result has that of `input`.
+    - Derivative: the transform of the gradient, divided by `n`.
 
     >>> tf.signal.ifft(tf.constant([1.0, 1.0], tf.complex64)).numpy().tolist()
     [(1+0j), 0j]
@@ -113,7 +121,11 @@ def ifft(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
-    """The discrete Fourier transform along the last two axes.
+    """The discrete Fourier transform along the last two axes: `tf.signal.fft` along each of them.
+
+    - Shape: that of `input`.
+    - Dtypes: `complex64`, `complex128`; the result has that of `input`.
+    - Derivative: the inverse transform of the gradient, times the number of entries.
 
     >>> tf.signal.fft2d(tf.ones((2, 2), tf.complex64)).numpy().tolist()
     [[(4+0j), 0j], [0j, 0j]]
@@ -123,7 +135,11 @@ def fft2d(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse of `tf.signal.fft2d`.
+    """The inverse of `tf.signal.fft2d` along the last two axes: `tf.signal.ifft` along each of them.
+
+    - Shape: that of `input`.
+    - Dtypes: `complex64`, `complex128`; the result has that of `input`.
+    - Derivative: the transform of the gradient, divided by the number of entries.
 
     >>> tf.signal.ifft2d(tf.ones((1, 2), tf.complex64)).numpy().tolist()
     [[(1+0j), 0j]]
@@ -133,7 +149,11 @@ def ifft2d(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
-    """The discrete Fourier transform along the last three axes.
+    """The discrete Fourier transform along the last three axes: `tf.signal.fft` along each of them.
+
+    - Shape: that of `input`.
+    - Dtypes: `complex64`, `complex128`; the result has that of `input`.
+    - Derivative: the inverse transform of the gradient, times the number of entries.
 
     >>> tf.signal.fft3d(tf.ones((1, 1, 2), tf.complex64)).numpy().tolist()
     [[[(2+0j), 0j]]]
@@ -143,7 +163,11 @@ def fft3d(input: TensorLike, name: str | None = None) -> Tensor:
 
 
 def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
-    """The inverse of `tf.signal.fft3d`.
+    """The inverse of `tf.signal.fft3d` along the last three axes: `tf.signal.ifft` along each of them.
+
+    - Shape: that of `input`.
+    - Dtypes: `complex64`, `complex128`; the result has that of `input`.
+    - Derivative: the transform of the gradient, divided by the number of entries.
 
     >>> tf.signal.ifft3d(tf.ones((1, 1, 2), tf.complex64)).numpy().tolist()
     [[[(1+0j), 0j]]]
@@ -154,6 +178,11 @@ def ifft3d(input: TensorLike, name: str | None = None) -> Tensor:
 
 def rfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The Fourier transform of real values along the last axis: frequencies from 0 to half the length.
+
+    - Shape: `[..., n]` → `[..., n // 2 + 1]`.
+    - Dtypes: `float32`, `float64`; the result has that of `input_tensor`, but `float32` gives `complex64` and
+      `float64` gives `complex128`.
+    - Derivative: the transposed transform of the gradient, which is real.
 
     Args:
       input_tensor: float32 or float64 values.
@@ -168,6 +197,11 @@ def rfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: s
 def irfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The inverse of `tf.signal.rfft`; by default the result has an even length.
 
+    - Shape: `[..., n // 2 + 1]` → `[..., n]`, where `n` is `fft_length` or an even number.
+    - Dtypes: `complex64`, `complex128`; the result has that of `input_tensor`, but `complex64` gives `float32` and
+      `complex128` gives `float64`.
+    - Derivative: the transposed transform of the gradient, which is complex.
+
     >>> tf.signal.irfft(tf.constant([3.0, 0.0], tf.complex64), [3]).numpy().tolist()
     [1.0, 1.0, 1.0]
     """
@@ -175,7 +209,7 @@ def irfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: 
 
 
 def rfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
-    """The Fourier transform of real values along the last two axes.
+    """The Fourier transform of real values along the last two axes; the last keeps half of the frequencies.
 
     >>> tf.signal.rfft2d(tf.ones((2, 2))).numpy().tolist()
     [[(4+0j), 0j], [0j, 0j]]
@@ -184,7 +218,7 @@ def rfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name:
 
 
 def irfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
-    """The inverse of `tf.signal.rfft2d`.
+    """The inverse of `tf.signal.rfft2d`: real values of the last two axes, from half of their frequencies.
 
     >>> tf.signal.irfft2d(tf.ones((1, 2), tf.complex64)).numpy().tolist()
     [[1.0, 0.0]]
@@ -193,7 +227,7 @@ def irfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name
 
 
 def rfft3d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
-    """The Fourier transform of real values along the last three axes.
+    """The Fourier transform of real values along the last three axes; the last keeps half of the frequencies.
 
     >>> tf.signal.rfft3d(tf.ones((1, 1, 2))).numpy().tolist()
     [[[(2+0j), 0j]]]
@@ -202,7 +236,7 @@ def rfft3d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name:
 
 
 def irfft3d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
-    """The inverse of `tf.signal.rfft3d`.
+    """The inverse of `tf.signal.rfft3d`: real values of the last three axes, from half of their frequencies.
 
     >>> tf.signal.irfft3d(tf.ones((1, 1, 2), tf.complex64)).numpy().tolist()
     [[[1.0, 0.0]]]
@@ -251,7 +285,7 @@ def ifftnd(
     input_tensor: TensorLike, fft_length: TensorLike | None = None, axes: AxisLike | None = None,
     norm: str | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `tf.signal.fftnd`.
+    """The inverse of `tf.signal.fftnd` along `axes`, by default all, with its `fft_length` and `norm`.
 
     >>> tf.signal.ifftnd(tf.ones((1, 2), tf.complex64)).numpy().tolist()
     [[(1+0j), 0j]]
@@ -279,7 +313,7 @@ def irfftnd(
     input_tensor: TensorLike, fft_length: TensorLike | None = None, axes: AxisLike | None = None,
     norm: str | None = None, name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """The inverse of `tf.signal.rfftnd`.
+    """The inverse of `tf.signal.rfftnd` along `axes`: real values, from half of the frequencies of the last axis.
 
     >>> tf.signal.irfftnd(tf.ones((1, 2), tf.complex64)).numpy().tolist()
     [[1.0, 0.0]]
@@ -317,7 +351,11 @@ def fftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = Non
 
 
 def ifftshift(x: TensorLike, axes: AxisLike | None = None, name: str | None = None) -> Tensor:
-    """The inverse of `tf.signal.fftshift`.
+    """The inverse of `tf.signal.fftshift`: moves the center of each of `axes` to position 0.
+
+    - Shape: that of `x`.
+    - Dtypes: any; the result has that of `x`.
+    - Derivative: the gradient, moved back.
 
     >>> tf.signal.ifftshift([-2, -1, 0, 1, 2]).numpy().tolist()
     [0, 1, 2, -2, -1]

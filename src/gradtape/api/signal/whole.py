@@ -23,7 +23,7 @@ def fftnd(input: TensorLike, fft_length: TensorLike, axes: AxisLike, name: str |
 
 
 def ifftnd(input: TensorLike, fft_length: TensorLike, axes: AxisLike, name: str | None = None) -> Tensor:
-    """The inverse of `tf.fftnd`.
+    """The inverse of `tf.fftnd` along `axes`; see `tf.signal.ifftnd`.
 
     >>> tf.ifftnd(tf.ones((1, 2), tf.complex64), [2], [1]).numpy().tolist()
     [[(1+0j), 0j]]

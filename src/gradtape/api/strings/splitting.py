@@ -78,7 +78,7 @@ def split(input: StringLike, sep: StringLike | None = None, maxsplit: int = -1, 
 
 
 def bytes_split(input: StringLike, name: str | None = None) -> Any:
-    """Splits strings into bytes.
+    """Splits strings into bytes: a ragged tensor with one more axis.
 
     >>> tf.strings.bytes_split(["ab", "c"])
     <tf.RaggedTensor [[b'a', b'b'], [b'c']]>

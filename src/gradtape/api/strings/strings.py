@@ -95,7 +95,7 @@ def as_string(
 
 
 def to_number(input: StringLike, out_type: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
-    """Parses strings to numbers.
+    """Parses strings, such as `"-1.5e3"`, to numbers of dtype `out_type`.
 
     >>> tf.strings.to_number(["1.5", "3"]).numpy().tolist()
     [1.5, 3.0]
