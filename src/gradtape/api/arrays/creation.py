@@ -132,8 +132,8 @@ def ones_like(
 
 
 def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
-    """Returns the numbers from `start` up to but excluding `limit`, in steps of `delta`, `y[i] = start + i * delta`;
-    from 0 if one bound is given.
+    """Returns the numbers from `start` up to but excluding `limit`, in steps of `delta`:
+    `y[i] = start + i * delta`; from 0 if one bound is given.
 
     - Shape: `[ceil((limit - start) / delta)]`.
     - Dtypes: `int32`, `int64`, `bfloat16`, `float16`, `float32`, `float64`; the result has that of `start`.
@@ -184,7 +184,7 @@ def _float_range(first: Any, last: Any, step: Any, dtype: DType) -> Any:
 
 
 def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
-    """Returns `num` evenly spaced numbers from `start` to `stop`, inclusive,
+    """Returns `num` evenly spaced numbers from `start` to `stop`, inclusive:
     `y[i] = start + i * (stop - start) / (num - 1)`; tensors get a new axis at `axis`.
 
     - Shape: that of `start`, with a new axis of size `num` at `axis`.

@@ -42,8 +42,8 @@ def gather(
     batch_dims: int | None = 0,
     name: str | None = None,
 ) -> Tensor:
-    """Gathers slices of `params` at `indices` along `axis`, `y[i] = params[indices[i]]` for the first; the gradient
-    along the first axis is an IndexedSlices.
+    """Gathers slices of `params` at `indices` along `axis`, `y[i] = params[indices[i]]` for the first.
+    The gradient along the first axis is an IndexedSlices.
 
     - Shape: `params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]`.
     - Dtypes: any; the result has that of `params`.
@@ -98,7 +98,7 @@ def _coordinates(x: Tensor, batch: int, title: str) -> int:
 def gather_nd(
     params: ValueLike, indices: TensorLike, batch_dims: int = 0, name: str | None = None, bad_indices_policy: str = ""
 ) -> Tensor:
-    """Gathers the elements or slices of `params` at the coordinates in the last axis of `indices`,
+    """Gathers the elements or slices of `params` at the coordinates in the last axis of `indices`:
     `y[i] = params[indices[i, 0], indices[i, 1], ...]`.
 
     - Shape: `indices.shape[:-1] + params.shape[indices.shape[-1]:]`.

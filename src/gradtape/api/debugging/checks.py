@@ -367,8 +367,8 @@ def disable_traceback_filtering() -> None:
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """Returns whether errors leave the API without internal frames: the setting of `enable_traceback_filtering` and
-    `disable_traceback_filtering`.
+    """Returns whether errors leave the API without internal frames:
+    the setting of `enable_traceback_filtering` and `disable_traceback_filtering`.
 
     >>> tf.debugging.enable_traceback_filtering()
     >>> tf.debugging.is_traceback_filtering_enabled()

@@ -118,8 +118,8 @@ class LoadedTape(GradientTape):
 
 
 def load_tape(path: str | os.PathLike[str], max_rounds: int = MAX_ROUNDS) -> LoadedTape:
-    """Loads a tape written by `GradientTape.save`, to differentiate, explain or run it again: `gradient`, `explain`,
-    `diagnose`, `report`, `replay`.
+    """Loads a tape written by `GradientTape.save`, to differentiate, explain or run it again:
+    `gradient`, `explain`, `diagnose`, `report`, `replay`.
 
     The file may be untrusted: it contains no code, and all of it is validated. A damaged file raises `DataLossError`.
     Each step is run once; a loop of more than `max_rounds` iterations raises `ResourceExhaustedError`.

@@ -50,8 +50,8 @@ def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
 
 
 def band_part(input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None) -> Tensor:
-    """Keeps a central band of each matrix and sets the rest to zero: the entries with `i - j <= num_lower` and
-    `j - i <= num_upper`.
+    """Keeps a central band of each matrix and sets the rest to zero:
+    the entries with `i - j <= num_lower` and `j - i <= num_upper`.
 
     - Shape: that of `input`.
     - Dtypes: any (TensorFlow does not take `string`); the result has that of `input`.

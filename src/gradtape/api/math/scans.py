@@ -37,8 +37,8 @@ def _scan(scan: Any, x: Tensor, axis: int, exclusive: bool, reverse: bool, first
 def cumsum(
     x: TensorLike, axis: AxisLike = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
-    """Cumulative sum along `axis`, `y[i] = Σ_{j≤i} x[j]`; `exclusive` excludes each element from its own sum, `reverse`
-    starts at the end.
+    """Cumulative sum along `axis`, `y[i] = Σ_{j≤i} x[j]`.
+    `exclusive` excludes each element from its own sum, `reverse` starts at the end.nd.
 
     - Shape: that of `x`.
     - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,

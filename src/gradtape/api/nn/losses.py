@@ -114,8 +114,8 @@ def _as_many(losses: Tensor, dims: tuple[int, ...]) -> Tensor:
 
 
 def sparse_softmax_cross_entropy_with_logits(labels: TensorLike, logits: TensorLike, name: str | None = None) -> Tensor:
-    """The cross entropy of integer labels: `y = -log(softmax(logits)[..., labels])` along the last axis, computed
-    without overflow.
+    """The cross entropy of integer labels:
+    `y = -log(softmax(logits)[..., labels])` along the last axis, computed without overflow.
 
     - Shape: `[...]`, `[..., classes]` → `[...]`.
     - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `logits`.

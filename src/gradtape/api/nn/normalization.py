@@ -54,8 +54,8 @@ def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None
 def moments(
     x: TensorLike, axes: AxisLike, shift: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Returns the mean and the variance of the `n` elements of `x` along `axes`, `Σ_i x[i] / n` and
-    `Σ_i (x[i] - mean)**2 / n`; `shift` is ignored.
+    """Returns the mean and the variance of the `n` elements of `x` along `axes`:
+    `Σ_i x[i] / n` and `Σ_i (x[i] - mean)**2 / n`; `shift` is ignored.d.
 
     - Shape: that of `x` without `axes`, which have size 1 with `keepdims`, of both.
     - Dtypes: `int8` … `int64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`, `complex128` (TensorFlow does
