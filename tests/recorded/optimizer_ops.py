@@ -2,8 +2,8 @@
 
 SLOTS = {
     "Adam": "m v", "AdamWithAmsgrad": "m v vhat", "AdaMax": "m v", "Adadelta": "accum accum_update", "Adagrad": "accum",
-    "AdagradV2": "accum", "RMSProp": "ms mom", "CenteredRMSProp": "mg ms mom", "Momentum": "accum",
-    "KerasMomentum": "accum", "Ftrl": "accum linear", "FtrlV2": "accum linear",
+    "AdagradV2": "accum", "ProximalAdagrad": "accum", "RMSProp": "ms mom", "CenteredRMSProp": "mg ms mom",
+    "Momentum": "accum", "KerasMomentum": "accum", "Ftrl": "accum linear", "FtrlV2": "accum linear",
 }  # fmt: skip
 MOMENTS = {"beta1_power": 0.9, "beta2_power": 0.99, "lr": 0.1, "beta1": 0.9, "beta2": 0.99, "epsilon": 1e-3}
 STEPS = [
@@ -11,6 +11,7 @@ STEPS = [
     ("AdaMax", {name: x for name, x in MOMENTS.items() if name != "beta2_power"}),
     ("Adadelta", {"lr": 0.1, "rho": 0.9, "epsilon": 1e-3}), ("Adagrad", {"lr": 0.1}),
     ("AdagradV2", {"lr": 0.1, "epsilon": 1e-3}), ("AdagradV2", {"lr": 0.1, "epsilon": 1e-3, "update_slots": False}),
+    ("ProximalAdagrad", {"lr": 0.1, "l1": 0.3, "l2": 0.1}), ("ProximalAdagrad", {"lr": 0.1, "l1": 0.0, "l2": 0.1}),
     ("RMSProp", {"lr": 0.1, "rho": 0.9, "momentum": 0.5, "epsilon": 1e-3}),
     ("CenteredRMSProp", {"lr": 0.1, "rho": 0.9, "momentum": 0.5, "epsilon": 3.0}),
     ("Momentum", {"lr": 0.1, "momentum": 0.9}), ("Momentum", {"lr": 0.1, "momentum": 0.9, "use_nesterov": True}),

@@ -70,6 +70,15 @@ def adagrad(
     return x - lr * g / (tf.sqrt(total) + epsilon), total
 
 
+def proximal_adagrad(x: Tensor, total: Tensor, g: Tensor, lr: Any, l1: Any, l2: Any) -> tuple[Tensor, ...]:
+    """Adagrad with the proximal step of L1 and L2 penalties: https://jmlr.org/papers/v10/duchi09a.html."""
+    total = total + g * g
+    rate = lr * tf.math.rsqrt(total)
+    moved = x - g * rate
+    shrunk = tf.sign(moved) * maximum(tf.abs(moved) - rate * maximum(l1, 0), 0)
+    return tf.where(l1 > 0, shrunk, moved) / (1 + l2 * rate), total
+
+
 def adadelta(
     x: Tensor, total: Tensor, updates: Tensor, g: Tensor, lr: Any, rho: Any, epsilon: Any
 ) -> tuple[Tensor, ...]:
@@ -130,7 +139,7 @@ def ftrl(
 RULES: dict[str, Any] = {
     rule.__name__: rule
     for rule in (
-        adam, amsgrad, adamax, adagrad, adadelta, rmsprop, centered_rmsprop, momentum_rule, keras_momentum, ftrl,
+        adam, amsgrad, adamax, adagrad, proximal_adagrad, adadelta, rmsprop, centered_rmsprop, momentum_rule, keras_momentum, ftrl,
         apply_rule,
     )
 }  # fmt: skip

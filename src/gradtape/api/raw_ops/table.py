@@ -185,6 +185,7 @@ ResourceApplyAdadelta = apply_rule(adadelta, [var, accum, accum_update], grad, l
 ResourceApplyAdagrad = apply_rule(adagrad, [var, accum], grad, lr=lr, update_slots=update_slots)
 ResourceApplyAdagradV2 = apply_rule(adagrad, [var, accum], grad, lr=lr, epsilon=epsilon,
     update_slots=update_slots)
+ResourceApplyProximalAdagrad = apply_rule(proximal_adagrad, [var, accum], grad, lr=lr, l1=l1, l2=l2)
 ResourceApplyRMSProp = apply_rule(rmsprop, [var, ms, mom], grad, lr=lr, rho=rho, momentum=momentum,
     epsilon=epsilon)
 ResourceApplyCenteredRMSProp = apply_rule(centered_rmsprop, [var, mg, ms, mom], grad, lr=lr, rho=rho,
@@ -202,6 +203,7 @@ ResourceSparseApplyAdadelta = apply_rule(adadelta, [var, accum, accum_update], g
 ResourceSparseApplyAdagrad = apply_rule(adagrad, [var, accum], grad, indices, lr=lr, update_slots=update_slots)
 ResourceSparseApplyAdagradV2 = apply_rule(adagrad, [var, accum], grad, indices, lr=lr, epsilon=epsilon,
     update_slots=update_slots)
+ResourceSparseApplyProximalAdagrad = apply_rule(proximal_adagrad, [var, accum], grad, indices, lr=lr, l1=l1, l2=l2)
 ResourceSparseApplyRMSProp = apply_rule(rmsprop, [var, ms, mom], grad, indices, lr=lr, rho=rho, momentum=momentum,
     epsilon=epsilon)
 ResourceSparseApplyCenteredRMSProp = apply_rule(centered_rmsprop, [var, mg, ms, mom], grad, indices, lr=lr, rho=rho,
