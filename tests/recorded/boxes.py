@@ -55,7 +55,60 @@ def sampled(tf):
     return found
 
 
+OBJECTS = [[[0.1, 0.1, 0.9, 0.8], [0.5, 0.2, 0.7, 0.4]]]
+
+
+def sampled_in_functions(tf):
+    """Several draws of a function: with an op's seed, with a given one, and of changing sizes."""
+    tf.random.set_seed(3)
+    seeded = tf.function(lambda size: tf.image.sample_distorted_bounding_box(size, OBJECTS, seed=5))
+    given = tf.function(lambda size, seed: tf.image.stateless_sample_distorted_bounding_box(size, OBJECTS, seed))
+
+    @tf.function
+    def crop(image):
+        begin, size, _ = tf.image.sample_distorted_bounding_box(tf.shape(image), OBJECTS, 9, tf.constant(0.5))
+        return tf.reduce_sum(tf.slice(image, begin, size))
+
+    found = []
+    for rows in (100, 100, 31):
+        size = tf.constant([rows, 200, 3])
+        found += [*seeded(size), *given(size, [rows, 7])]
+        found.append(crop(tf.reshape(tf.range(rows * 6.0), [rows, 2, 3])))
+    return found
+
+
+def drawn_for_a_dataset(tf):
+    tf.random.set_seed(3)
+    sizes = tf.data.Dataset.from_tensor_slices([[30, 40, 3], [50, 20, 3], [30, 40, 3]])
+    boxes = sizes.map(lambda size: tf.image.sample_distorted_bounding_box(size, OBJECTS, seed=5).begin)
+    return list(boxes)
+
+
+BOX = "[[[0.1, 0.2, 0.5, 0.9]]]"
+REFUSED = f"""
+[40, 50], {BOX}
+[[40, 50, 3]], {BOX}
+[40, 50, 3], [[0.1, 0.2, 0.5, 0.9]]
+[40, 50, 3], [[[0.1, 0.2, 0.5]]]
+[40, 50, 3], [[[0.1, 0.2, 0.5, 1.9]]]
+[40, 50, 3], tf.zeros([1, 0, 4])
+[40, 50, 3], {BOX}, min_object_covered=1.5
+[40, 50, 3], {BOX}, min_object_covered=-0.5
+[40, 50, 3], {BOX}, aspect_ratio_range=[0.5]
+[40, 50, 3], {BOX}, aspect_ratio_range=[0.0, 1.0]
+[40, 50, 3], {BOX}, area_range=[0.0, 1.0]
+[40, 50, 3], {BOX}, area_range=[0.5, 1.5]
+[40, 50, 3], {BOX}, max_attempts=0
+[40.0, 50.0, 3.0], {BOX}
+"""
+REFUSALS = [line for line in REFUSED.split("\n") if line]
+
 CASES = [
     *((line, f"tf.image.{line}") for line in EXPRESSIONS.replace("\n    ", " ").split("\n") if line),
     ("sampled boxes", sampled),
+    ("sampled boxes in functions", sampled_in_functions),
+    ("boxes drawn for a dataset", drawn_for_a_dataset),
+    *((f"boxes of {line}", f"tf.image.sample_distorted_bounding_box({line}, seed=1)") for line in REFUSALS),
+    ("a box of the whole image", "tf.image.stateless_sample_distorted_bounding_box([4, 5, 3], tf.zeros([1, 0, 4]), "
+     "[1, 2], use_image_if_no_bounding_boxes=True)"),
 ]

@@ -12,7 +12,7 @@ from ...core.tensor import Tensor
 from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
-from ...ops.random import philox
+from ...ops.random.boxes import random_box
 from ..arrays.casting import cast
 from ..random.arguments import scrambled
 from ..random.draws import uniform
@@ -233,61 +233,7 @@ def stateless_random_crop(value: TensorLike, size: TensorLike, seed: TensorLike,
     return _crop(value, size, _stateless(seed))
 
 
-class _Words:
-    """Yields the words of a random stream."""
-
-    def __init__(self, state: Any) -> None:
-        self.state, self.block, self.left = state, 0, [0][:0]
-
-    def word(self) -> int:
-        if not self.left:
-            self.left = philox.words(np, self.state, np.array([self.block], np.uint64))[0].tolist()[::-1]
-            self.block += 1
-        return self.left.pop()
-
-    def unit(self) -> Any:
-        return np.float32(self.word() & 0x7FFFFF) * np.float32(2.0**-23)
-
-    def below(self, count: int) -> int:
-        return self.word() % count
-
-
-def _random_box(width: int, height: int, areas: Any, aspect: Any, words: _Words) -> tuple[int, int, int, int] | None:
-    """Returns a box [x, y, width, height] with this aspect ratio and an area in the given range, or None."""
-    f32 = np.float32
-    least, most = (f32(a) * f32(width) * f32(height) for a in areas)
-    rows, most_rows = (int(np.rint(np.sqrt(area / aspect))) for area in (least, most))
-    if np.rint(f32(most_rows) * aspect) > width:
-        most_rows = int((f32(width) + f32(0.5) - f32(1e-7)) / aspect)
-        if np.rint(f32(most_rows) * aspect) > width:
-            most_rows -= 1
-    most_rows = min(most_rows, height)
-    rows = min(rows, most_rows)
-    if rows < most_rows:
-        rows += words.below(most_rows - rows + 1)
-    columns = int(np.rint(f32(rows) * aspect))
-    if columns * rows < least:
-        rows += 1
-        columns = int(np.rint(f32(rows) * aspect))
-    if columns * rows > most:
-        rows -= 1
-        columns = int(np.rint(f32(rows) * aspect))
-    if not least <= columns * rows <= most or not 0 < columns <= width or not 0 < rows <= height:
-        return None
-    y = words.below(height - rows) if rows < height else 0
-    x = words.below(width - columns) if columns < width else 0
-    return x, y, columns, rows
-
-
-def _covers(box: tuple[int, int, int, int], objects: Any, share: float) -> bool:
-    """Returns whether the box covers at least this fraction of an object, [top, left, bottom, right] in pixels."""
-    x, y, columns, rows = box
-    for top, left, bottom, right in objects:
-        area = (bottom - top) * (right - left)
-        tall, wide = min(bottom, y + rows) - max(top, y), min(right, x + columns) - max(left, x)
-        if area >= 1 and np.float32(max(tall, 0) * max(wide, 0)) / np.float32(area) >= share:
-            return True
-    return False
+_SIZE_DTYPES = ("uint8", "int8", "int16", "int32", "int64")
 
 
 class SampledBox(NamedTuple):
@@ -325,8 +271,8 @@ def stateless_sample_distorted_bounding_box(
     (array([12,  3,  0], dtype=int32), array([26, 32, -1], dtype=int32))
     """
     return sampled_box(
-        scrambled(seed).array, image_size, bounding_boxes, min_object_covered, aspect_ratio_range, area_range,
-        max_attempts, use_image_if_no_bounding_boxes,
+        scrambled(seed), image_size, bounding_boxes, min_object_covered, aspect_ratio_range, area_range, max_attempts,
+        use_image_if_no_bounding_boxes,
     )  # fmt: skip
 
 
@@ -335,34 +281,51 @@ def sampled_box(
     area_range: Any, max_attempts: SupportsInt | None, use_image_if_no_bounding_boxes: Any,
 ) -> SampledBox:  # fmt: skip
     """Returns the box drawn from a state of Philox."""
-    dims = to_tensor(image_size)
-    height, width = (int(n) for n in to_array(dims)[:2])
-    boxes = to_array(bounding_boxes, np.float32)
-    if boxes.size and (boxes.ndim != 3 or boxes.shape[-1] != 4):
-        raise errors.InvalidArgumentError(f"bounding_boxes must have shape [batch, n, 4], got {list(boxes.shape)}")
-    aspects = (0.75, 1.33) if aspect_ratio_range is None else tuple(aspect_ratio_range)
-    areas = (0.05, 1.0) if area_range is None else tuple(area_range)
-    if not boxes.size:
-        if not use_image_if_no_bounding_boxes:
-            raise errors.InvalidArgumentError(
-                "No bounding boxes provided as input. One must enable use_image_if_no_bounding_boxes if you wish to "
-                "not provide any bounding boxes."
-            )
-        objects = [(0, 0, height, width)]
-    else:
-        flat = boxes.reshape(-1, 4)
-        scaled = flat * np.array([height, width, height, width], np.float32)
-        objects = [(int(a), int(b), int(c), int(d)) for a, b, c, d in scaled.tolist()]
-    words = _Words(state)
-    found = (0, 0, width, height)
-    low, high = (np.float32(a) for a in aspects)
-    for _ in range(100 if max_attempts is None else int(max_attempts)):
-        aspect = words.unit() * (high - low) + low
-        box = _random_box(width, height, areas, aspect, words)
-        if box is not None and _covers(box, objects, float(min_object_covered)):
-            found = box
-            break
-    x, y, columns, rows = found
-    corners = np.array([y / height, x / width, (y + rows) / height, (x + columns) / width], np.float32)
-    begin, size = to_tensor([y, x, 0], dtype=dims.dtype), to_tensor([rows, columns, -1], dtype=dims.dtype)
-    return SampledBox(begin, size, cast(corners.reshape(1, 1, 4), dtypes.float32))
+    size, boxes = to_tensor(image_size), to_tensor(bounding_boxes, dtypes.float32)
+    if size.dtype.name not in _SIZE_DTYPES:
+        raise errors.InvalidArgumentError(
+            f"Value for attr 'T' of {size.dtype.kernel_name()} is not in the list of allowed values: "
+            f"{', '.join(_SIZE_DTYPES)}. image_size must be one of these, got {size!r}"
+        )
+    if len(size.dims) != 1:
+        raise errors.InvalidArgumentError(f"image_size must be 1-dimensional, got shape {list(size.dims)}")
+    if size.dims[0] != 3:
+        raise errors.InvalidArgumentError(f"image_size must contain 3 elements, got shape {list(size.dims)}")
+    if len(boxes.dims) != 3:
+        raise errors.InvalidArgumentError(
+            f"input boxes must be 3-dimensional [batch, num_boxes, coords]: {list(boxes.dims)}"
+        )
+    if boxes.dims[-1] != 4:
+        raise errors.InvalidArgumentError(f"bounding boxes must have shape [4] or [*, 4], got {list(boxes.dims)}")
+    found = random_box(
+        state, ops.cast(size, dtype=dtypes.int64), boxes, to_tensor(min_object_covered, dtypes.float32),
+        **box_attributes(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes),
+    )  # fmt: skip
+    y, x, rows, columns = (found[i] for i in range(4))
+    height, width = (ops.cast(size[i], dtype=dtypes.float32) for i in range(2))
+    corners = [
+        ops.cast(edge, dtype=dtypes.float32) / length
+        for edge, length in ((y, height), (x, width), (y + rows, height), (x + columns, width))
+    ]
+    begin, extent = ops.stack(y, x, ops.zeros_like(y), axis=0), ops.stack(rows, columns, -ops.ones_like(y), axis=0)
+    return SampledBox(
+        ops.cast(begin, dtype=size.dtype), ops.cast(extent, dtype=size.dtype),
+        ops.reshape(ops.stack(*corners, axis=0), shape=(1, 1, 4)),
+    )  # fmt: skip
+
+
+def box_attributes(aspect_ratio_range: Any, area_range: Any, max_attempts: Any, use_image: Any) -> dict[str, Any]:
+    """Returns the attributes of `random_box` with TensorFlow's defaults; raises its error for impossible ones."""
+    aspects = (0.75, 1.33) if aspect_ratio_range is None else tuple(map(float, aspect_ratio_range))
+    areas = (0.05, 1.0) if area_range is None else tuple(map(float, area_range))
+    for title, numbers in (("Aspect ratio", aspects), ("Area", areas)):
+        if len(numbers) != 2:
+            raise errors.InvalidArgumentError(f"{title} range field must specify 2 dimensions, got {list(numbers)}")
+        if min(numbers) <= 0:
+            raise errors.InvalidArgumentError(f"{title} range must be non-negative: it has to be above 0 in {numbers}")
+    if max(areas) > 1:
+        raise errors.InvalidArgumentError(f"Area range must be less then or equal to 1.0: {list(areas)}")
+    attempts = 100 if max_attempts is None else int(max_attempts)
+    if attempts <= 0:
+        raise errors.InvalidArgumentError(f"Max attempts must be non-negative: it has to be above 0, got {attempts}")
+    return {"aspects": aspects, "areas": areas, "attempts": attempts, "whole_image": bool(use_image)}

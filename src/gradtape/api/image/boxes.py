@@ -14,7 +14,8 @@ from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...engine.run.randomness import next_global_seed
 from ...ops.nn.boxes import combined_boxes, drawn_boxes, suppressed_boxes, suppressed_overlaps
-from .augmentation import SampledBox, sampled_box
+from ..random.arguments import as_state
+from .augmentation import SampledBox, box_attributes, sampled_box
 
 NAMESPACES = ("image",)
 __all__ = [
@@ -236,9 +237,10 @@ def sample_distorted_bounding_box(
     >>> tf.image.sample_distorted_bounding_box([40, 50, 3], [[[0.1, 0.2, 0.5, 0.9]]]).begin.shape
     TensorShape([3])
     """
-    attempts = 100 if max_attempts is None else int(max_attempts)
-    state = next_global_seed("sample_distorted_bounding_box", int(seed) if seed else None, attempts)
+    attributes = box_attributes(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
+    kind = ("sample_distorted_bounding_box", *attributes.values())
+    state = as_state(next_global_seed(kind, int(seed) if seed else None, attributes["attempts"]))
     return sampled_box(
-        state, image_size, bounding_boxes, min_object_covered, aspect_ratio_range, area_range, attempts,
+        state, image_size, bounding_boxes, min_object_covered, aspect_ratio_range, area_range, max_attempts,
         use_image_if_no_bounding_boxes,
     )  # fmt: skip
