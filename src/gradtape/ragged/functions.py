@@ -146,7 +146,7 @@ def _resize(plain: Any, images: Any, *others: Any) -> Tensor:
 _OTHERS: dict[str, Callable[..., Any]] = {
     "bitcast": arrays.bitcast, "concat": arrays.concat, "stack": arrays.stack, "expand_dims": arrays.expand_dims,
     "squeeze": arrays.squeeze, "tile": arrays.tile, "reverse": arrays.reverse, "split": arrays.split,
-    "where": arrays.where, "compat.v1.where": arrays.where, "rank": arrays.rank, "size": arrays.size,
+    "where": arrays.where, "compat.v1.where": gathering.where_rows, "rank": arrays.rank, "size": arrays.size,
     "one_hot": arrays.one_hot,
     "shape": shape.shape_of, "shape_n": _shape_n, "reshape": shape.reshape, "broadcast_to": shape.broadcast_to,
     "broadcast_dynamic_shape": shape.broadcast_dynamic_shape, "dynamic_partition": factory.dynamic_partition,

@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..api.arrays import indexing
+from ..api.math.elementwise import where as select
 from ..core import errors
 from ..core.tensor import Tensor
 from ..engine.run.convert import to_tensor
 from ..engine.run.namespace import ops
 from ..engine.run.verification import verify
 from . import indices as arithmetic
-from .arrays import expand_dims, tile, values_of
+from .arrays import concat, expand_dims, tile, values_of, where
 from .constructors import rows_of
 from .elementwise import on_flat_values, same_splits_dtype
+from .factory import map_flat_values
 from .indexing import take
 from .partition import cut_at
 from .tensor import RaggedTensor, axis_of
@@ -168,3 +170,20 @@ def gather_nd(
     return gather(values, places) if isinstance(values, RaggedTensor) else indexing.gather(values, places)
 
 
+def where_rows(condition: Any, x: Any = None, y: Any = None, name: Any = None) -> Any:
+    """`tf.compat.v1.where`: a ragged condition selects values, a vector selects rows."""
+    condition = values_of(condition)
+    if x is None or y is None:
+        return where(condition, x, y)
+    x, y = values_of(x), values_of(y)
+    if isinstance(condition, RaggedTensor):
+        if not (isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor)):
+            raise ValueError(
+                "Input shapes do not match. With a ragged condition, x and y must be ragged as well; tf.where broadcasts"
+            )
+        return map_flat_values(select, condition, x, y)
+    if len(condition.dims) != 1:
+        raise ValueError(f"Shape {condition.shape} must have rank 1: the condition selects rows of ragged tensors")
+    count, other = rows_of(x), rows_of(y)
+    places = [to_tensor(np.arange(start, start + n)) for start, n in ((0, count), (count, other))]
+    return gather(concat([x, y], 0), select(condition, *places))
