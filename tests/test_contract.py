@@ -127,7 +127,7 @@ LEFT_OUT = {
         assertContainsSubsequence assertDataclassEqual assertIsSubclass assertJsonEqual assertMappingEqual
         assertNoCommonElements assertNotEndsWith assertNotIsSubclass assertNotStartsWith assertProtoEquals
         assertProtoEqualsVersion assertRaisesWithLiteralMatch assertRegexMatch assertSequenceStartsWith
-        assertTotallyOrdered assertUrlEqual create_tempfile enter_context
+        assertTotallyOrdered assertUrlEqual enter_context
         evaluate_if_both_tensors get_recorded_properties record_property tempfile_cleanup
         """.split(),
         "of absl's test case, which gradtape's is not built on",

@@ -270,6 +270,37 @@ def test_a_test_case_says_what_differs_and_where():
         case.assertDictEqual({"a": np.ones(2)}, {"a": tf.zeros(2)})
 
 
+def test_functions_are_compared_and_not_called():
+    case = tf.test.TestCase()
+    with pytest.raises(AssertionError, match="Arrays are not equal"):
+        case.assertAllEqual(lambda: 3, 3)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        case.assertAllClose(lambda: 3.0, 3.0)
+    case.assertAllEqual([min, max], [min, max])
+    assert case.evaluate({"a": lambda: [tf.constant(3)]}) == {"a": [3]}
+
+
+def test_temporary_files_of_a_test_are_paths_with_methods():
+    case = tf.test.TestCase()
+    folder = case.create_tempdir()
+    file = folder.create_file("below/x", "hello")
+    assert os.path.isdir(folder) and folder.full_path == os.fspath(folder)
+    assert file.read_text() == "hello" and file.full_path == os.path.join(folder, "below", "x")
+    file.write_bytes(b"!", "ab")
+    with file.open_text() as opened:
+        assert opened.read() == "hello!"
+    with pytest.raises(ValueError, match="not allowed when opening file in binary mode"):
+        file.open_bytes("rt")
+    assert os.listdir(folder.mkdir("empty")) == [] and os.path.isdir(folder.mkdir())
+    named = case.create_tempdir("named")
+    named.create_file()
+    assert os.listdir(case.create_tempdir("named")) == [] and named.full_path != folder.full_path
+    assert case.create_tempfile("a/b.bin", b"abc", "wb").read_bytes() == b"abc"
+    assert os.path.getsize(case.create_tempfile()) == 0
+    case.doCleanups()
+    assert not os.path.exists(folder) and not os.path.exists(named)
+
+
 def test_a_test_begins_with_the_same_random_numbers():
     case = tf.test.TestCase()
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import shutil
 import tempfile
 import unittest
 import warnings
@@ -25,6 +27,7 @@ from gradtape.ragged.value import RaggedTensorValue
 from gradtape.sparse.tensor import SparseTensor, SparseTensorValue
 
 from ..v1.graph import reset_default_graph
+from .temporary_files import TemporaryFile, TemporaryFolder
 from .test_support import CheckedThread, Writes, captured
 
 NAMESPACES = ("test",)
@@ -86,15 +89,18 @@ class _EagerSession:
     """A replacement for sessions that evaluates eagerly."""
 
     def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
-        return _value(fetches)
+        return _evaluated(fetches)
+
+
+def _evaluated(x: Any) -> Any:
+    """Returns a nested structure of tensors, or of functions that return such structures, as NumPy values."""
+    return nest.map_structure(lambda t: _evaluated(t()) if callable(t) else _value(t), x)
 
 
 def _value(x: Any) -> Any:
     """Returns a nested structure of tensors as NumPy values."""
 
     def leaf(t: Any) -> Any:
-        if callable(t) and not isinstance(t, Tensor):
-            return _value(t())
         if isinstance(t, IndexedSlices):
             return IndexedSlices(t.values.numpy(), t.indices.numpy(), t.dense_shape)
         if isinstance(t, SparseTensor):
@@ -107,8 +113,6 @@ def _value(x: Any) -> Any:
 
 
 def _array(x: Any) -> np.ndarray[Any, Any]:
-    if isinstance(x, list | tuple) and x and all(callable(part) for part in x):  # they are compared, not called
-        return np.asarray(x, dtype=object)
     if isinstance(x, IndexedSlices):
         x = to_tensor(x)
     value = x.numpy() if isinstance(x, RaggedTensor) else _value(x)
@@ -158,7 +162,7 @@ class TestCase(unittest.TestCase):
 
     def evaluate(self, tensors: object) -> Any:
         """Returns the values of a nested structure of tensors as NumPy arrays."""
-        return None if tensors is None else _value(tensors)
+        return None if tensors is None else _evaluated(tensors)
 
     @contextmanager
     def session(
@@ -199,7 +203,19 @@ class TestCase(unittest.TestCase):
             self._folder = folder.name
         return self._folder
 
-    create_tempdir = get_temp_dir
+    def create_tempdir(self, name: str | None = None, cleanup: object = None) -> TemporaryFolder:
+        """Returns an empty folder for this test's files, which is removed after it; see also `create_tempfile`."""
+        folder = TemporaryFolder(self.get_temp_dir())
+        if name:
+            shutil.rmtree(os.path.join(folder, name), ignore_errors=True)
+        return folder.mkdir(name)
+
+    def create_tempfile(
+        self, file_path: str | None = None, content: str | bytes | None = None, mode: str = "w",
+        encoding: str = "utf8", errors: str = "strict", cleanup: object = None,
+    ) -> TemporaryFile:  # fmt: skip
+        """Returns a file with this content, which is removed after the test."""
+        return TemporaryFolder(self.get_temp_dir()).create_file(file_path, content, mode, encoding, errors)
 
     def assertAllClose(
         self, a: ValueLike, b: ValueLike, rtol: float = 1e-6, atol: float = 1e-6, msg: object = None
