@@ -11,7 +11,7 @@ from typing import Any
 
 from ...core import dtypes, errors
 from ...core.dtypes import FLOAT
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, is_tensor_like
 from ...core.type_hints import DTypeLike, TensorLike
 from ...engine.run.convert import readable, to_array, to_tensor
 from ...engine.run.namespace import ops
@@ -182,9 +182,11 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
             f"Invalid keyword arguments for einsum: {', '.join(sorted(unknown))}. Valid arguments: name, optimize, "
             "greedy."
         )
+    dtype = next((x.dtype for x in inputs if is_tensor_like(x)), None)  # arrays are converted to that of a tensor
     xs: list[Tensor] = []
     for x in inputs:
-        xs.append(to_tensor(x, hint=xs[0].dtype if xs else None))
+        xs.append(to_tensor(x, hint=dtype))
+        dtype = xs[0].dtype if dtype is None else dtype
     prepared, pairs, order = _plan(equation, tuple(x.dims for x in xs))
     xs = [_prepare(x, steps) for x, steps in zip(xs, prepared, strict=True)]
     for i, j, pair in pairs:
