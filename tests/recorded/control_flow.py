@@ -1,6 +1,36 @@
 """Choices, loops, maps, folds, custom gradients and checks: values, gradients and classes of errors."""
 
+
+
+def folds_of_arrays(tf):
+    """Folds whose state contains a `TensorArray`, eagerly and in a function, in both directions; and a scan."""
+
+    def running_sums(fold, size):
+        array = tf.TensorArray(tf.float32, size=size, dynamic_size=not size, element_shape=[])
+
+        def one(state, x):
+            count, total, sums = state
+            return count + 1, total + x["a"], sums.write(count, total * x["b"])
+
+        elems = {"a": tf.range(1.0, 6.0), "b": tf.range(5.0)}
+        count, total, sums = fold(one, elems, (tf.constant(0), tf.constant(0.5), array))
+        return [count, total, sums.stack()]
+
+    def doubled(fold):
+        array = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        return fold(lambda found, x: found.write(found.size(), x * 2), tf.range(4.0), array).stack()
+
+    found = []
+    for fold in (tf.foldl, tf.foldr):
+        for size in (0, 5):
+            found += running_sums(fold, size) + tf.function(running_sums)(fold, size)
+        found += [doubled(fold), tf.function(doubled)(fold)]
+    return found
+
+
 CASES = [
+    ("folds of arrays", folds_of_arrays),
+    ("scan of an array", "tf.scan(lambda s, x: s.write(0, x), tf.range(3.0), tf.TensorArray(tf.float32, size=3))"),
     ("cond_true", "grad: lambda x: tf.cond(x > 0, lambda: x * x, lambda: -x) @ 3.0"),
     ("cond_false", "grad: lambda x: tf.cond(x > 0, lambda: x * x, lambda: -x) @ -3.0"),
     ("cond_ignores_x", "grad: lambda x: tf.cond(x > 0, lambda: tf.constant(1.0, tf.float64), lambda: x) @ 3.0"),

@@ -22,10 +22,10 @@ from ...sparse.shaping import concat, expand_dims, reshape, slice
 from ...sparse.tensor import SparseTensor
 from ...state.specs import SparseTensorSpec, TensorSpec, as_nested_specs, spec_of
 from ...state.type_spec import BatchableTypeSpec, decoded, encoded, encoded_specs
+from .control_flow import while_loop
 
 NAMESPACES = ("",)
 __all__ = ["foldl", "foldr", "map_fn", "scan", "vectorized_map"]
-
 
 
 def map_fn(
@@ -275,12 +275,27 @@ def foldr(
 
 def _last(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> Any:
     """Returns the final value of a fold."""
+    if any(map(nest.is_composite, nest.flatten(initializer))):
+        return _fold_in_loop(fn, elems, initializer, reverse)
     if dispatch.thread.trace is not None:
         try:
             return _fold_in_graph(fn, elems, initializer, reverse, emits=False)[0]
         except structured_loops.OneByOne:
             pass
     return nest.map_structure(to_tensor, _fold(fn, elems, initializer, reverse)[-1])
+
+
+def _fold_in_loop(fn: Callable[[Any, Any], Any], elems: Any, initializer: Any, reverse: bool) -> Any:
+    """Returns the final value of a fold whose value is no tensor, such as a `TensorArray`: loops carry these."""
+    _check_callable(fn)
+    flat = _elements(elems)
+    size = _check_same_size(flat)
+
+    def one(count: Tensor, value: Any) -> tuple[Any, Any]:
+        index = size - 1 - count if reverse else count
+        return count + 1, fn(value, nest.pack_sequence_as(elems, [ops.gather_rows(x, index) for x in flat]))
+
+    return while_loop(lambda count, _: count < size, one, (to_tensor(0), initializer))[1]
 
 
 def _fold_in_graph(
