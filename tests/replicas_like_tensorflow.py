@@ -203,6 +203,30 @@ def test_ragged_and_sparse_batches_are_split(strategy):
     assert tf.sparse.to_dense(second).numpy().tolist() == [[0.0, 0.0, 1.0]]
 
 
+@pytest.mark.parametrize("inner", [False, True])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_updates_with_a_value_for_each_replica_change_each_copy(strategy, compiled, inner):
+    with strategy.scope():
+        v, w = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+
+    def merge(strategy, x):
+        strategy.extended.update(v, lambda copy, factor, x: copy.assign_add(factor * x), args=(w, x))
+        total = strategy.extended.reduce_to("sum", x, w)
+        strategy.extended.update(w, lambda copy, x: copy.assign_sub(tf.reduce_sum(x)), kwargs={"x": total})
+
+    def step(x):
+        x = x * tf.cast(number() + 1, tf.float32)
+        tf.distribute.get_replica_context().merge_call(merge, args=(x,))
+        return tf.reduce_sum(v)
+
+    step = tf.function(step) if inner else step
+    run = tf.function(lambda x: strategy.run(step, args=(x,))) if compiled else lambda x: strategy.run(step, args=(x,))
+    results = [[float(part) for part in run(tf.constant(x)).values] for x in ([2.0, 1.0], [3.0, 4.0])]
+    assert results == [[12.0, 21.0], [-30.0, -63.0]]
+    assert [copy.numpy().tolist() for copy in v.values] == [[-11.0, -19.0], [-23.0, -40.0]]
+    assert [float(copy) for copy in w.values] == [-27.0, -27.0]
+
+
 def test_iterators(strategy):
     iterator = iter(strategy.experimental_distribute_dataset(Range(4).batch(2)))
     with pytest.raises(ValueError, match="should be called from outside of replica_fn"):

@@ -379,6 +379,8 @@ def update(variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any
         return fn(variable, *select_replica(0, args), **select_replica(0, kwargs))
     differ = any([isinstance(x, PerReplica) and not is_mirrored(x) for x in nest.flatten((args, kwargs))])
     if place.spmd is not None:
+        if differ and isinstance(variable, MirroredVariable):
+            variable._storage.may_differ = True
         with _updating(0):
             here = variable.local if isinstance(variable, SyncOnReadVariable) else variable
             return fn(here, *select_replica(0, args), **select_replica(0, kwargs))
