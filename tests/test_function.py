@@ -241,7 +241,8 @@ class TestMethods:
 
         outer = tf.function(Scale().of)
         assert float(outer(tf.constant(2.0), y=tf.constant(3.0))) == 6.0
-        assert list(inspect.signature(Scale().of).parameters) == ["x", "y"]
+        assert list(inspect.signature(Scale().of).parameters) == inspect.getfullargspec(Scale().of).args == ["x", "y"]
+        assert inspect.getfullargspec(Scale.of).args == ["self", "x", "y"]
         with pytest.raises(TypeError, match="missing a required argument: 'x'"):
             outer(y=tf.constant(3.0))
 

@@ -112,12 +112,11 @@ class Function:
         code = getattr(inspect.unwrap(python_function), "__code__", None)
         self._calls = _Calls() if code is None else _calls.setdefault(code, _Calls())
         self._jit = JitPolicy(self.name, jit_compile, self._calls.not_compiled)
-        if instance is not None:
-            self.__signature__ = self._parameters.signature  # without `self`
         if input_signature is not None and instance is None and _takes_self(python_function, tuple(input_signature)):
             self._count = -1  # an unbound method: only the bound one knows its parameters
         else:
             self._count = self._parameters.count
+            self.__signature__ = self._parameters.signature  # of a method, without `self`
         for name, value in getattr(python_function, "__dict__", {}).items():
             if not hasattr(self, name):  # attributes of a function or of a callable object
                 setattr(self, name, value)
