@@ -3,14 +3,17 @@
 import os
 import pickle
 import tempfile
+import unittest
 
 import numpy as np
 import tensorflow as tf
+from absl.testing import parameterized
 from tensorflow.compiler.tf2xla.python import xla
 from tensorflow.python.client import device_lib
 from tensorflow.python.data.util import nest as data_nest
+from tensorflow.python.distribute import combinations, strategy_combinations
 from tensorflow.python.eager import backprop, context
-from tensorflow.python.framework import config, tensor_shape
+from tensorflow.python.framework import config, ops, tensor_shape, test_combinations
 from tensorflow.python.framework.tensor_spec import BoundedTensorSpec
 from tensorflow.python.lib.io import file_io
 from tensorflow.python.ops import (
@@ -23,6 +26,7 @@ from tensorflow.python.ops import (
     nn_ops,
 )
 from tensorflow.python.saved_model import nested_structure_coder
+from tensorflow.python.tpu import embedding_context_utils
 from tensorflow.python.training import optimizer
 from tensorflow.python.util import compat
 
@@ -147,4 +151,70 @@ with tempfile.TemporaryDirectory() as folder:
     saver.restore(None, paths[1])
     assert w.numpy().tolist() == [2.0, 3.0] and raises(ValueError, saver.restore, None, paths[0])
     v1.train.Saver({"w": v}, reshape=False)
+
+# tests that run once for each combination of parameters, and strategies with names
+
+
+class OnStrategies(tf.test.TestCase, parameterized.TestCase):
+    @combinations.generate(
+        combinations.combine(
+            distribution=[
+                strategy_combinations.default_strategy,
+                strategy_combinations.cloud_tpu_strategy,
+                strategy_combinations.one_device_strategy_gpu,
+                strategy_combinations.one_device_strategy,
+            ],
+            mode="eager",
+        )
+    )
+    def test_scope(self, distribution):
+        with distribution.scope():
+            self.assertEqual(float(tf.Variable(1.0)), 1.0)
+
+    @test_combinations.generate(test_combinations.combine(k=1))
+    def test_names_of_parameters(self, other):
+        pass
+
+
+@combinations.generate(
+    combinations.times(
+        combinations.combine(f=[combinations.tf_function, combinations.no_tf_function]),
+        combinations.combine(size=[1, 2], required_gpus=0),
+    )
+)
+class OfClasses(tf.test.TestCase):
+    def test_f(self, f, size):
+        self.assertAllEqual(f(lambda x: x * 2)(tf.ones([size])), [2.0] * size)
+
+
+found = {}
+for case in (OnStrategies, OfClasses):
+    for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
+        result = unittest.TestResult()
+        test.run(result)
+        outcome = "fails" if result.errors or result.failures else "skipped" if result.skipped else "passes"
+        found[test.id().rpartition(".")[2]] = outcome
+assert found == {
+    "test_session": "skipped",
+    "test_scope_test_distribution_CloudTPU_mode_eager": "skipped",
+    "test_scope_test_distribution_Default_mode_eager": "passes",
+    "test_scope_test_distribution_OneDeviceCPU_mode_eager": "passes",
+    "test_scope_test_distribution_OneDeviceGPU_mode_eager": "skipped",
+    "test_names_of_parameters_test_k_1": "fails",
+    **{f"test_f_test_f_{f}_requiredgpus_0_size_{n}": "passes" for f in ("TfFunction", "NoTfFunction") for n in (1, 2)},
+}, found
+assert raises(ValueError, combinations.times, combinations.combine(a=1), combinations.combine(a=[2]))
+with embedding_context_utils.SequentialEmbeddingContext():
+    assert not embedding_context_utils.embedding_pipelining_state.enabled
+assert embedding_context_utils.embedding_pipelining_state.enabled
+
+
+@ops.RegisterStatistics("OpOfThisProgram", "flops")
+def flops(graph, node):
+    return ops.OpStats("flops", 20)
+
+
+assert raises(KeyError, ops.RegisterStatistics("OpOfThisProgram", "flops"), flops)
+node = tf.compat.v1.NodeDef(op="OpOfThisProgram")
+assert ops.get_stats_for_node_def(None, node, "flops").value == 20
 print("all of it")

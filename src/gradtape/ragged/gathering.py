@@ -179,7 +179,7 @@ def where_rows(condition: Any, x: Any = None, y: Any = None, name: Any = None) -
     if isinstance(condition, RaggedTensor):
         if not (isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor)):
             raise ValueError(
-                "Input shapes do not match. With a ragged condition, x and y must be ragged as well; tf.where broadcasts"
+                "Input shapes do not match. With a ragged condition, x and y must be ragged as well. tf.where broadcasts"
             )
         return map_flat_values(select, condition, x, y)
     if len(condition.dims) != 1:

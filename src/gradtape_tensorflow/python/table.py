@@ -211,6 +211,13 @@ summary.summary | tf.compat.v1.summary
 compiler.tf2xla.python.xla
 tpu.tpu_function
 tpu.datasets
+tpu.embedding_context_utils
+framework.test_combinations
+distribute.combinations
+distribute.strategy_combinations
+__internal__.distribute.combinations | gradtape_tensorflow.python.distribute.combinations:
+    gradtape_tensorflow.python.distribute.strategy_combinations:
+__internal__.test.combinations | gradtape_tensorflow.python.framework.test_combinations:
 training.basic_session_run_hooks | gradtape_tensorflow.python.training.sessions:
 training.evaluation | gradtape_tensorflow.python.training.sessions:
 training.monitored_session | gradtape_tensorflow.python.training.sessions:

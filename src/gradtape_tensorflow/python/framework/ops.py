@@ -89,3 +89,46 @@ def device(device_name_or_function: Any) -> Any:
     """`tf.device`; a function of a graph's op, or None, selects no device."""
     named = device_name_or_function is not None and not callable(device_name_or_function)
     return gradtape.device(device_name_or_function) if named else contextlib.nullcontext()
+
+
+_statistics: dict[tuple[str, str], Callable[..., Any]] = {}
+
+
+class RegisterStatistics:
+    """Decorator: registers the function that computes a statistic of an op's nodes, such as their "flops"."""
+
+    def __init__(self, op_type: str, statistic_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string.")
+        if "," in op_type:
+            raise TypeError("op_type must not contain a comma.")
+        if not isinstance(statistic_type, str):
+            raise TypeError("statistic_type must be a string.")
+        if "," in statistic_type:
+            raise TypeError("statistic_type must not contain a comma.")
+        self._key = op_type, statistic_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        if self._key in _statistics:
+            raise KeyError(f"Registering two statistics with name '{','.join(self._key)}'!")
+        _statistics[self._key] = f
+        return f
+
+
+class OpStats:
+    """A statistic of a node: its type, and its value, or None."""
+
+    def __init__(self, statistic_type: str, value: float | None = None) -> None:
+        self.statistic_type, self.value = statistic_type, value
+
+    def __iadd__(self, other: OpStats) -> OpStats:
+        if other.statistic_type != self.statistic_type:
+            raise ValueError(f"Can't add an OpStat of type {self.statistic_type} to one of {other.statistic_type}.")
+        self.value = other.value if self.value is None else self.value + (other.value or 0)
+        return self
+
+
+def get_stats_for_node_def(graph: Any, node: Any, statistic_type: str) -> Any:
+    """Returns the statistic of a node that a registered function computes; without one, an empty statistic."""
+    f = _statistics.get((node.op, statistic_type))
+    return OpStats(statistic_type) if f is None else f(graph, node)
