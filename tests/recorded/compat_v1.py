@@ -1,5 +1,7 @@
 """`tf.compat.v1` in eager programs: functions under their old parameters, variables by name, optimizers."""
 
+import numpy as np
+
 MATRIX = "[[1.0, 2.0], [3.0, 4.0]]"
 IMAGE = "np.arange(32.0).reshape(1, 4, 4, 2).astype(np.float32) % 7"
 SPARSE = "tf.SparseTensor([[0, 1], [1, 0]], [2.0, 3.0], [2, 2])"
@@ -172,6 +174,10 @@ RMSPropOptimizer(0.1, momentum=0.9, centered=True, epsilon=0.01)
 FtrlOptimizer(0.1)
 FtrlOptimizer(0.1, learning_rate_power=-0.7, l1_regularization_strength=0.05, l2_regularization_strength=0.1, beta=0.2)
 FtrlOptimizer(0.1, l2_shrinkage_regularization_strength=0.1)
+AdagradDAOptimizer(0.1, v1.Variable(0, dtype='int64'))
+AdagradDAOptimizer(0.1, v1.Variable(4, dtype='int64'), 0.5, 0.02, l2_regularization_strength=0.3)
+AdagradDAOptimizer(0.1, v1.Variable(0, dtype='int64'), l1_regularization_strength=5.0)
+AdagradDAOptimizer(0.1, v1.Variable(0, dtype='int64'), 0.0)
 ProximalGradientDescentOptimizer(0.1, l1_regularization_strength=0.2, l2_regularization_strength=0.3)
 ProximalAdagradOptimizer(0.1, l1_regularization_strength=0.2, l2_regularization_strength=0.3)
 """
@@ -266,7 +272,86 @@ def global_steps(tf):
     return [train.get_global_step() is step, step.name, step.dtype.name]
 
 
+
+
+LABELS = [[0, 0, 1, 1], [2, 1, 2], [1, 1], [3]]  # of rows with 6, 5, 3 and 1 frames, of 4 classes and the blank
+
+
+def sparse_labels(tf, rows):
+    places = [[i, j] for i, row in enumerate(rows) for j in range(len(row))]
+    values = tf.constant([label for row in rows for label in row], tf.int32)
+    return tf.SparseTensor(np.reshape(places, (-1, 2)), values, [len(rows), max(map(len, rows))])
+
+
+def ctc(rows, frames, **options):
+    def run(tf):
+        logits = np.random.RandomState(3).normal(size=(6, len(rows), 5)).astype(np.float32)
+        if not options.get("time_major", True):
+            logits = logits.transpose(1, 0, 2)
+        x = tf.Variable(logits)
+
+        def losses():
+            return tf.compat.v1.nn.ctc_loss(sparse_labels(tf, rows), x, frames, **options)
+
+        with tf.GradientTape() as tape:
+            loss = losses()
+        return [loss, tape.gradient(loss, x), tf.function(losses)()]
+
+    return run
+
+
+FRAMES = [6, 5, 3, 1]
+CTC = [
+    (LABELS, FRAMES, {}),
+    (LABELS, FRAMES, {"time_major": False}),
+    (LABELS, FRAMES, {"preprocess_collapse_repeated": True}),
+    (LABELS, FRAMES, {"ctc_merge_repeated": False}),
+    (LABELS, FRAMES, {"preprocess_collapse_repeated": True, "ctc_merge_repeated": False}),
+    (LABELS, [6, 5, 2, 1], {"ctc_merge_repeated": False}),
+    (LABELS, [6, 2, 3, 0], {"ignore_longer_outputs_than_inputs": True}),
+    (LABELS, [3, 5, 3, 1], {"preprocess_collapse_repeated": True, "ignore_longer_outputs_than_inputs": True}),
+    (LABELS, [3, 5, 3, 1], {"preprocess_collapse_repeated": True}),
+    ([[0, 0]], [2], {}),
+    ([[0, -1]], [5], {}),
+    ([[0, 4]], [5], {}),
+    ([[0, 4, 1]], [5], {}),
+    ([[0, 7]], [5], {}),
+    ([[0]], [7], {}),
+    ([[0], []], [6, 2], {}),
+    ([[0, 0, 4]], [2], {"ignore_longer_outputs_than_inputs": True}),
+]
+
+
+def beam_search(merge_repeated, top_paths, beam_width=20):
+    def run(tf):
+        logits = 3 * np.random.RandomState(5).normal(size=(6, 3, 4)).astype(np.float32)
+        found, scores = tf.compat.v1.nn.ctc_beam_search_decoder(
+            logits, [6, 5, 4], beam_width, top_paths, merge_repeated
+        )
+        return [[part for each in found for part in (each.indices, each.values, each.dense_shape)], scores]
+
+    return run
+
+
+def batches_of_updates(tf):
+    v, w = tf.Variable(tf.zeros([2, 3, 2])), tf.Variable([1.0, 2.0, 3.0])
+    tf.compat.v1.batch_scatter_update(v, [[2, 0], [1, 1]], tf.reshape(tf.range(8.0), [2, 2, 2]))
+    tf.compat.v1.batch_scatter_update(w, tf.constant([2], tf.int64), [5.0])
+    return [v, w]
+
+
 CASES = [
+    *((f"ctc_loss of {rows}, {frames}, {options}", ctc(rows, frames, **options)) for rows, frames, options in CTC),
+    ("labels that are not sparse", "tf.compat.v1.nn.ctc_loss(tf.constant([[1]]), tf.zeros([3, 1, 3]), [3])"),
+    ("logits in place of inputs",
+     "tf.compat.v1.nn.ctc_loss(tf.SparseTensor([[0, 0]], [1], [1, 1]), None, [3], logits=tf.zeros([3, 1, 3]))"),
+    *((f"beam search {merge} {paths}", beam_search(merge, paths)) for merge in (True, False) for paths in (1, 3)),
+    ("beam search of more paths than the width", beam_search(True, 3, 2)),
+    ("batches of updates", batches_of_updates),
+    ("boxes drawn in default colors",
+     "tf.compat.v1.image.draw_bounding_boxes(np.zeros((1, 5, 6, 3), np.float32), [[[0.1, 0.2, 0.6, 0.9]]], None)"),
+    ("boxes drawn in colors", "tf.compat.v1.image.draw_bounding_boxes(np.zeros((1, 5, 6, 1), np.float32), "
+     "[[[0.1, 0.2, 0.6, 0.9], [0.0, 0.0, 1.0, 1.0]]], colors=[[0.5], [0.25]])"),
     *((line, f"tf.compat.v1.{line}".replace("Dimension(", "tf.compat.v1.Dimension(").replace("v1.tf.compat.v1.", "v1."))
       for line in EXPRESSIONS.split("\n") if line and not line.startswith("str(")),
     *((line, line.replace("Dimension(", "tf.compat.v1.Dimension("))

@@ -179,11 +179,11 @@ def where_rows(condition: Any, x: Any = None, y: Any = None, name: Any = None) -
     if isinstance(condition, RaggedTensor):
         if not (isinstance(x, RaggedTensor) and isinstance(y, RaggedTensor)):
             raise ValueError(
-                "Input shapes do not match. With a ragged condition, x and y must be ragged as well. tf.where broadcasts"
+                "Input shapes do not match. If the condition is ragged, x and y must be, too. tf.where broadcasts them"
             )
         return map_flat_values(select, condition, x, y)
     if len(condition.dims) != 1:
         raise ValueError(f"Shape {condition.shape} must have rank 1: the condition selects rows of ragged tensors")
     count, other = rows_of(x), rows_of(y)
-    places = [to_tensor(np.arange(start, start + n)) for start, n in ((0, count), (count, other))]
-    return gather(concat([x, y], 0), select(condition, *places))
+    of_x, of_y = to_tensor(np.arange(count)), to_tensor(np.arange(count, count + other))
+    return gather(concat([x, y], 0), select(condition, of_x, of_y))

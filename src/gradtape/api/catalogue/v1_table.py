@@ -32,7 +32,7 @@ _ALIASES = """
     manip.space_to_batch_nd=space_to_batch_nd manip.tile=tile matrix_band_part=linalg.band_part
     matrix_determinant=linalg.det matrix_inverse=linalg.inv matrix_solve=linalg.solve matrix_solve_ls=linalg.lstsq
     matrix_triangular_solve=linalg.triangular_solve mod=math.floormod nn.avg_pool_v2=nn.avg_pool
-    nn.ctc_beam_search_decoder_v2=nn.ctc_beam_search_decoder
+    nn.ctc_beam_search_decoder_v2=nn.ctc_beam_search_decoder nn.ctc_loss_v2=nn.ctc_loss
     nn.depthwise_conv2d_native_backprop_filter=nn.depthwise_conv2d_backprop_filter
     nn.depthwise_conv2d_native_backprop_input=nn.depthwise_conv2d_backprop_input
     nn.log_uniform_candidate_sampler=random.log_uniform_candidate_sampler nn.max_pool_v2=nn.max_pool
@@ -67,8 +67,8 @@ ALIASES = {
 # Names that differ in meaning from those of TensorFlow 2, and are not in gradtape.
 DIFFERENT = frozenset(
     """
-    autograph.to_code autograph.to_graph device image.draw_bounding_boxes image.sample_distorted_bounding_box
-    nn.batch_norm_with_global_normalization nn.ctc_beam_search_decoder nn.ctc_loss nn.nce_loss nn.sampled_softmax_loss
+    autograph.to_code autograph.to_graph device image.sample_distorted_bounding_box
+    nn.batch_norm_with_global_normalization nn.nce_loss nn.sampled_softmax_loss
     test.assert_equal_graph_def test.compute_gradient train.Checkpoint
     """.split()
 )
@@ -176,6 +176,8 @@ matrix_transpose(a, name='matrix_transpose', conjugate=False) = tf.linalg.matrix
 tensor_scatter_add(tensor, indices, updates, name=None) = tf.tensor_scatter_nd_add(tensor, indices, updates)
 tensor_scatter_sub(tensor, indices, updates, name=None) = tf.tensor_scatter_nd_sub(tensor, indices, updates)
 scatter_add(ref, indices, updates, use_locking=False, name=None) = scattered(ref,'scatter_add',indices,updates)
+batch_scatter_update(ref, indices, updates, use_locking=True, name=None) = scattered(ref,'batch_scatter_update',indices,
+    updates)
 scatter_sub(ref, indices, updates, use_locking=False, name=None) = scattered(ref,'scatter_sub',indices,updates)
 scatter_mul(ref, indices, updates, use_locking=False, name=None) = scattered(ref,'scatter_mul',indices,updates)
 scatter_div(ref, indices, updates, use_locking=False, name=None) = scattered(ref,'scatter_div',indices,updates)
@@ -275,6 +277,7 @@ nn.erosion2d(value, kernel, strides, rates, padding, name=None) = tf.nn.erosion2
 image.crop_and_resize(image, boxes, box_ind=None, crop_size=None, method='bilinear', extrapolation_value=0, name=None,
     box_indices=None) = tf.image.crop_and_resize(image, boxes, either(box_ind, box_indices), crop_size, method,
     extrapolation_value)
+image.draw_bounding_boxes(images, boxes, name=None, colors=None) = tf.image.draw_bounding_boxes(images, boxes, colors)
 image.extract_glimpse(input, size, offsets, centered=True, normalized=True, uniform_noise=True, name=None) =
     glimpses(input, size, offsets, centered, normalized, 'uniform', True)
 image.resize image.resize_images(images, size, method=0, align_corners=False, preserve_aspect_ratio=False, name=None) =

@@ -13,7 +13,6 @@ from ...core.type_hints import TensorLike
 from ...engine.run.convert import to_array, to_tensor
 from ...engine.run.namespace import ops
 from ...ops.random.boxes import random_box
-from ..arrays.casting import cast
 from ..random.arguments import scrambled
 from ..random.draws import uniform
 from ..random.stateless import stateless_uniform

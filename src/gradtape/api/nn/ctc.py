@@ -31,7 +31,7 @@ def _log_add(*terms: Tensor) -> Tensor:
     return ops.logsumexp(stacked, axis=(0,), keepdims=False)
 
 
-def _rows_of(labels: SparseTensor, batch: int) -> tuple[Tensor, Tensor]:
+def label_rows(labels: SparseTensor, batch: int) -> tuple[Tensor, Tensor]:
     """Returns the labels of each row, left-aligned, and their number."""
     rows = ops.slice(labels.indices, key=(slice(None), 0))
     lengths = unsorted_segment_sum(ops.ones_like(rows), rows, batch)
@@ -78,18 +78,33 @@ def ctc_loss(
         raise ValueError(f"logits must have three axes, frames, batch and classes. Received: shape {x.dims}")
     if not logits_time_major:
         x = ops.transpose(x, perm=(1, 0, 2))
-    frames, batch, classes = x.dims
+    _, batch, classes = x.dims
     is_sparse = isinstance(labels, SparseTensor)
     if isinstance(labels, SparseTensor):
         if blank_index is None:
             raise ValueError("Argument `blank_index` must be provided when `labels` is a `SparseTensor`.")
-        labels, label_length = _rows_of(labels, batch)
+        labels, label_length = label_rows(labels, batch)
         assert_less_equal(
             label_length, logit_length, "Not enough time for target transition sequence: more labels than frames"
         )
     blank = 0 if blank_index is None else blank_index + classes if blank_index < 0 else blank_index
     if not 0 <= blank < classes:
         raise errors.InvalidArgumentError(f"blank_index={blank_index} is not one of the {classes} classes")
+    return alignment_loss(x, labels, label_length, logit_length, blank, infinite=is_sparse)
+
+
+def alignment_loss(
+    x: Tensor, labels: Any, label_length: Any, logit_length: Any, blank: int, infinite: bool = False,
+    merges: bool = True,
+) -> Tensor:  # fmt: skip
+    """Returns `-log` of the probability of each row of `labels`, the sum over all alignments.
+
+    Args:
+      x: the logits, `(frames, batch, classes)`.
+      infinite: whether labels without an alignment have an infinite loss, as sparse ones in TensorFlow, or a large one.
+      merges: whether a label may last several frames; otherwise, each frame that emits it is a label of its own.
+    """
+    frames, batch, classes = x.dims
     narrow = x.dtype if x.dtype in (dtypes.float16, dtypes.bfloat16) else None
     x = x if narrow is None else ops.cast(x, dtype=dtypes.float32)
     targets, lengths, ends = (
@@ -107,15 +122,16 @@ def ctc_loss(
     )  # (batch, frames, states)
     is_label = ops.constant(np.arange(states) % 2 == 1)
     changes = ops.not_equal(_states(path, slice(2, None)), _states(path, slice(-2)))
-    skips = ops.logical_and(changes, ops.slice(is_label, key=(slice(2, None),)))
-    skip_cost = _if(skips, x.dtype, _LOG_ZERO)
+    skips = ops.slice(is_label, key=(slice(2, None),))
+    skip_cost = _if(ops.logical_and(changes, skips) if merges else skips, x.dtype, _LOG_ZERO)
+    stay_cost = _if(ops.logical_not(is_label), x.dtype, _LOG_ZERO)
     none = ops.constant(np.full((batch, 2), _LOG_ZERO, x.dtype.numpy))
     first = np.where(np.arange(states) < 2, 0, _LOG_ZERO).astype(x.dtype.numpy)
     alpha = ops.constant(first) + ops.slice(emitted, key=(slice(None), 0))
     for t in range(1, frames):
         one = ops.concat(_states(none, slice(1)), _states(alpha, slice(-1)), axis=1)
         two = ops.concat(none, _states(alpha, slice(-2)) + skip_cost, axis=1)
-        moved = _log_add(alpha, one, two) + ops.slice(emitted, key=(slice(None), t))
+        moved = _log_add(alpha if merges else alpha + stay_cost, one, two) + ops.slice(emitted, key=(slice(None), t))
         running = ops.reshape(ops.less(ops.constant(np.array(t)), ends), shape=(batch, 1))
         alpha = ops.where(running, moved, alpha)
     last = ops.reshape(2 * lengths, shape=(batch, 1))
@@ -124,13 +140,14 @@ def ctc_loss(
     loss = -ops.logsumexp(alpha + _if(final, x.dtype, _LOG_WRONG_END), axis=(1,), keepdims=False)
     no_frames = -_if(ops.equal(lengths, 0), x.dtype, _LOG_WRONG_END)
     loss = ops.where(ops.greater(ends, 0), loss, no_frames)
-    if is_sparse:
+    if infinite:
         repeats = ops.logical_not(ops.slice(changes, key=(slice(None), slice(1, None, 2))))
         inside = ops.less(ops.constant(np.arange(1, most)), ops.reshape(lengths, shape=(batch, 1)))
         blanks_between = ops.sum(
             ops.cast(ops.logical_and(repeats, inside), dtype=dtypes.int64), axis=(1,), keepdims=False
         )
-        loss = ops.where(ops.less_equal(lengths + blanks_between, ends), loss, _infinite_loss(x, ends))
+        needed = lengths + blanks_between if merges else lengths
+        loss = ops.where(ops.less_equal(needed, ends), loss, _infinite_loss(x, ends))
     return loss if narrow is None else ops.cast(loss, dtype=narrow)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,13 @@ def ctc_beam_search_decoder(
     >>> decoded.values.numpy(), tf.exp(log_probability).numpy().round(3)
     (array([0]), array([[0.64]], dtype=float32))
     """
+    return beam_search(inputs, sequence_length, beam_width, top_paths)
+
+
+def beam_search(
+    inputs: TensorLike, sequence_length: TensorLike, beam_width: int, top_paths: int, merge_repeated: bool = False
+) -> tuple[list[SparseTensor], Tensor]:
+    """`ctc_beam_search_decoder`; with `merge_repeated`, runs of a label in the sequences found become one."""
     title = "CTCBeamSearchDecoder"
     for attribute, value in (("beam_width", beam_width), ("top_paths", top_paths)):
         if value < 1:
@@ -82,7 +90,8 @@ def ctc_beam_search_decoder(
         raise errors.InvalidArgumentError(
             f"Less leaves in the beam search than requested: top_paths={top_paths}, found {fewest} [Op:{title}]"
         )
-    decoded = [_labels([paths[k] for paths, _ in found]) for k in range(top_paths)]
+    merged = (lambda path: tuple([label for label, _ in itertools.groupby(path)])) if merge_repeated else tuple
+    decoded = [_labels([merged(paths[k]) for paths, _ in found]) for k in range(top_paths)]
     return decoded, Tensor(np.stack([totals[:top_paths] for _, totals in found]))
 
 

@@ -139,7 +139,7 @@ def ftrl(
 RULES: dict[str, Any] = {
     rule.__name__: rule
     for rule in (
-        adam, amsgrad, adamax, adagrad, proximal_adagrad, adadelta, rmsprop, centered_rmsprop, momentum_rule, keras_momentum, ftrl,
-        apply_rule,
+        adam, amsgrad, adamax, adagrad, proximal_adagrad, adadelta, rmsprop, centered_rmsprop, momentum_rule,
+        keras_momentum, ftrl, apply_rule,
     )
 }  # fmt: skip

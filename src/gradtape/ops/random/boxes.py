@@ -106,7 +106,7 @@ def _box_of_image(
 
 
 _OBJECT = np.array([[[0.1, 0.2, 0.5, 0.9]]], np.float32)
-_ATTRIBUTES = {"aspects": (0.75, 1.33), "areas": (0.05, 1.0), "attempts": 10, "whole_image": True}
+_ATTRIBUTES: dict[str, Any] = {"aspects": (0.75, 1.33), "areas": (0.05, 1.0), "attempts": 10, "whole_image": True}
 
 random_box = constant(
     "random_box", _box_of_image,

@@ -14,9 +14,9 @@ from gradtape.state.variable import Variable
 
 NAMESPACES = ("compat.v1.train",)
 __all__ = [
-    "AdadeltaOptimizer", "AdagradOptimizer", "AdamOptimizer", "FtrlOptimizer", "GradientDescentOptimizer",
-    "MomentumOptimizer", "Optimizer", "ProximalAdagradOptimizer", "ProximalGradientDescentOptimizer",
-    "RMSPropOptimizer",
+    "AdadeltaOptimizer", "AdagradDAOptimizer", "AdagradOptimizer", "AdamOptimizer", "FtrlOptimizer",
+    "GradientDescentOptimizer", "MomentumOptimizer", "Optimizer", "ProximalAdagradOptimizer",
+    "ProximalGradientDescentOptimizer", "RMSPropOptimizer",
 ]  # fmt: skip
 
 
@@ -331,6 +331,39 @@ class AdagradOptimizer(_RowwiseOptimizer):
         (rate,) = self._numbers(grad)
         total = total + grad * grad
         return var - grad * rate * resolve("math.rsqrt")(total), total
+
+
+class AdagradDAOptimizer(_RowwiseOptimizer):
+    """Adagrad with dual averaging (Duchi et al.): sums of gradients instead of steps, which gives sparse weights.
+
+    >>> tf.compat.v1.train.AdagradDAOptimizer(0.1, tf.Variable(0, dtype=tf.int64)).get_name()
+    'AdagradDA'
+    """
+
+    __module__ = "gradtape.compat.v1.train"
+
+    def __init__(
+        self, learning_rate: Any, global_step: Any, initial_gradient_squared_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0, l2_regularization_strength: float = 0.0, use_locking: bool = False,
+        name: str = "AdagradDA",
+    ) -> None:  # fmt: skip
+        first = initial_gradient_squared_accumulator_value
+        if first <= 0.0:
+            raise ValueError(f"initial_gradient_squared_accumulator_value must be positive: {first}")
+        slots = {"gradient_accumulator": 0.0, "gradient_squared_accumulator": first}
+        super().__init__(use_locking, name, ("_learning_rate", "_l1", "_l2"), **slots)
+        self._learning_rate, self._global_step = learning_rate, global_step
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._current.append(resolve("identity")(self._global_step) + 1)
+
+    def _step(self, grad: Tensor, var: Any, total: Any, squares: Any) -> tuple[Any, ...]:
+        rate, l1, l2, count = self._numbers(grad)
+        total, squares = total + grad, squares + grad * grad
+        left = resolve("sign")(total) * resolve("maximum")(resolve("abs")(total) - l1 * count, 0)
+        return -rate * left / (l2 * count * rate + resolve("sqrt")(squares)), total, squares
 
 
 class AdadeltaOptimizer(_RowwiseOptimizer):

@@ -32,6 +32,7 @@ from gradtape.api.nn.convolution import (
 )
 from gradtape.api.nn.ctc import (
     collapse_repeated as collapse_repeated,
+    ctc_loss as _ctc_loss_v2,
     ctc_unique_labels as ctc_unique_labels,
 )
 from gradtape.api.nn.ctc_decoders import (
@@ -86,6 +87,10 @@ from gradtape.nn import (
     relu6 as relu6,
     selu as selu,
 )
+from gradtape_tensorflow.v1.ctc import (
+    ctc_beam_search_decoder as ctc_beam_search_decoder,
+    ctc_loss as ctc_loss,
+)
 def avg_pool(value: TensorLike | None, ksize: SizesLike, strides: SizesLike, padding: Any, data_format: str = ..., name: str | None = ..., input: TensorLike | None = ...) -> Tensor: ...
 def avg_pool2d(value: TensorLike | None, ksize: SizesLike, strides: SizesLike, padding: Any, data_format: str = ..., name: str | None = ..., input: TensorLike | None = ...) -> Tensor: ...
 avg_pool_v2 = _avg_pool_v2
@@ -101,6 +106,7 @@ def conv3d_transpose(value: TensorLike | None, filter: TensorLike | None = ..., 
 def convolution(input: TensorLike, filter: TensorLike | None, padding: Any, strides: SizesLike | None = ..., dilation_rate: SizesLike | None = ..., name: str | None = ..., data_format: str | None = ..., filters: TensorLike | None = ..., dilations: SizesLike | None = ...) -> Tensor: ...
 def crelu(features: TensorLike, name: str | None = ..., axis: int = ...) -> Tensor: ...
 ctc_beam_search_decoder_v2 = _ctc_beam_search_decoder_v2
+ctc_loss_v2 = _ctc_loss_v2
 def depth_to_space(input: TensorLike, block_size: int, name: str | None = ..., data_format: str = ...) -> Tensor: ...
 def depthwise_conv2d(input: TensorLike, filter: TensorLike, strides: SizesLike, padding: Any, rate: SizesLike | None = ..., name: str | None = ..., data_format: str | None = ..., dilations: SizesLike | None = ...) -> Tensor: ...
 def depthwise_conv2d_native(input: Any, filter: Any, strides: Any, padding: Any, data_format: Any = ..., dilations: Any = ..., name: str | None = ...) -> Tensor: ...

@@ -39,6 +39,7 @@ from gradtape_tensorflow.v1.summary.files import (
 )
 from gradtape_tensorflow.v1.train.optimizers import (
     AdadeltaOptimizer as AdadeltaOptimizer,
+    AdagradDAOptimizer as AdagradDAOptimizer,
     AdagradOptimizer as AdagradOptimizer,
     AdamOptimizer as AdamOptimizer,
     FtrlOptimizer as FtrlOptimizer,
