@@ -89,7 +89,7 @@ def draw(results: dict[float, Any], file: Path) -> None:
     figure = Figure(figsize=(5, 3.6), layout="constrained")
     axes = figure.subplots()
     for multiplier, result in results.items():
-        axes.semilogx(result["epsilon"], 100 * np.array(result["accuracy"]), label=f"noise σ = {multiplier:g}")
+        axes.plot(result["epsilon"], 100 * np.array(result["accuracy"]), label=f"noise σ = {multiplier:g}")
     axes.set(xlabel=f"privacy loss ε (at δ = {DELTA:g})", ylabel="accuracy on unseen digits (%)")
     axes.set(title="DP-SGD on 1,440 handwritten digits", ylim=(50, 100))
     axes.grid(alpha=0.3)

@@ -62,7 +62,7 @@ def run(noise: float = 0.05, steps: int = 8, seed: int = 0) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     angle = np.linspace(0, 2 * np.pi, POSES)
     path = np.stack([5 * np.sin(angle), 5 - 5 * np.cos(angle), angle], axis=1)  # a circle from the origin
-    landmarks = rng.uniform((-7, -2), (7, 12), (LANDMARKS, 2))
+    landmarks = rng.choice(path[:, :2], LANDMARKS, replace=False) + rng.uniform(-2.5, 2.5, (LANDMARKS, 2))
     truth = np.concatenate([path.ravel(), landmarks.ravel()])
     pairs = np.argwhere(np.linalg.norm(path[:, None, :2] - landmarks, axis=2) < RANGE)
     exact = predicted(tf.constant(truth), pairs).numpy()
@@ -75,7 +75,7 @@ def run(noise: float = 0.05, steps: int = 8, seed: int = 0) -> dict[str, Any]:
     errors = {}
     for name, measured in (("exact measurements", exact), ("noisy measurements", noisy)):
         iterates, jacobian = gauss_newton(start, tf.constant(measured), pairs, steps)
-        limit = truth if measured is exact else gauss_newton(iterates[-1], tf.constant(measured), pairs, 20)[0][-1]
+        limit = truth if measured is exact else gauss_newton(iterates[-1], tf.constant(measured), pairs, 5)[0][-1]
         errors[name] = [float(np.linalg.norm(iterate - limit)) for iterate in iterates]
     return {"truth": truth, "start": start, "estimate": iterates[-1], "errors": errors, "jacobian": jacobian}
 
