@@ -21,8 +21,9 @@ help:  ## Shows this list
 demo: $(VENV)/.examples  ## Trains a Keras CNN on handwritten digits, with fit and with a GradientTape loop
 	$(RUN) examples/keras_digits.py
 
-example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_lstm, vae, gan, keras_digits or digits
-	$(RUN) examples/$(or $(NAME),gpt).py
+EXAMPLE := $(or $(NAME),gpt)
+example: $(VENV)/.examples  ## Runs the example NAME=: gpt (the default), text_lstm, vae, gan, keras_digits, digits, or one of examples/gallery
+	$(RUN) $(or $(wildcard examples/gallery/$(EXAMPLE).py),examples/$(EXAMPLE).py)
 
 test: $(VENV)/.test  ## Runs the test suite, including the examples in docstrings, README and docs
 	$(RUN) -m pytest -n $(JOBS) --dist worksteal -q -m "not several"
@@ -179,7 +180,7 @@ docs: $(VENV)/.docs  ## Builds the documentation into site/, and checks its link
 	$(RUN) tools/check_links.py site
 	@echo "the documentation is in site/index.html"
 
-gallery: $(VENV)/.examples  ## Recreates the pictures of docs/gallery.md by running the examples
+gallery: $(VENV)/.examples  ## Recreates the pictures of the gallery, and the printed output on its pages, or only NAME='s
 	$(RUN) tools/make_gallery.py $(NAME)
 
 .PHONY: notebooks browser-test screenshots

@@ -150,11 +150,16 @@ def test_the_gallery_has_every_example_and_small_pictures():
     text = (ROOT / "docs" / "gallery.md").read_text()
     for example in (ROOT / "examples").glob("*.py"):
         assert f"(reference/source/examples.{example.stem}.md)" in text, f"the gallery has no {example.name}"
-    pictures = sorted((ROOT / "docs" / "gallery").iterdir())
-    assert [picture.name for picture in pictures] == sorted(re.findall(r"\(gallery/(.*?)\)", text))
+    programs = {program.stem for program in (ROOT / "examples" / "gallery").glob("*.py")}
+    pages = {page.stem: page.read_text() for page in (ROOT / "docs" / "gallery").glob("*.md")}
+    assert pages.keys() == programs == set(re.findall(r"\(gallery/(\w+)\.md\)", text))
+    for name, page in pages.items():
+        assert f'--8<-- "examples/gallery/{name}.py"' in page and f"({name}.png)" in page and "```text" in page
+    pictures = sorted((ROOT / "docs" / "gallery").glob("*.png"))
+    assert [picture.name for picture in pictures] == sorted(re.findall(r"\(gallery/(\w+\.png)\)", text))
     tool = (ROOT / "tools" / "make_gallery.py").read_text()
     for picture in pictures:
-        assert picture.stat().st_size < 60_000 and f"def {picture.stem}(" in tool
+        assert picture.stat().st_size < 60_000 and (picture.stem in programs or f"def {picture.stem}(" in tool)
 
 
 def test_screenshots_are_small_and_taken_by_the_tool():

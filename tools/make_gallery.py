@@ -1,16 +1,24 @@
-"""Makes the pictures of docs/gallery.md again, by running the examples: `make gallery`, or one by its name.
+"""Makes the pictures of the gallery again, by running the examples: `make gallery`, or one by its name.
 
-    python tools/make_gallery.py [digits keras_digits gan vae gpt text_lstm jacobian report]
+    python tools/make_gallery.py [digits keras_digits gan vae gpt text_lstm jacobian report pinn lbfgs …]
 
-The examples that draw do it themselves. Training is shorter than theirs where the picture does not ask for all of it.
+The examples that draw do it themselves. Those of `examples/` train for a shorter time where the picture does not ask for
+all of it. Those of `examples/gallery` run as they are: each saves its picture beside itself, and what it prints is put
+into its page, `docs/gallery/NAME.md`.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
+import re
+import runpy
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +33,8 @@ import matplotlib.pyplot as plt
 
 ROOT = Path(__file__).parent.parent
 GALLERY = ROOT / "docs" / "gallery"
+PROGRAMS = {file.stem: file for file in sorted((ROOT / "examples" / "gallery").glob("*.py"))}
+OUTPUT = re.compile(r"^```text\n.*?^```$", re.DOTALL | re.MULTILINE)  # what a program prints, on its page
 LARGEST = 60_000  # bytes of a picture
 sys.path.insert(0, str(ROOT / "examples"))
 
@@ -113,9 +123,22 @@ def report(file: Path) -> None:
     Image.open(ROOT / "docs" / "report.png").save(file)  # a browser's own picture of the page
 
 
+def program(name: str, file: Path) -> None:
+    """Runs a program of examples/gallery, moves its picture to `file`, and puts what it prints into its page."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        runpy.run_path(str(PROGRAMS[name]), run_name="__main__")
+    shutil.move(PROGRAMS[name].with_suffix(".png"), file)
+    page = GALLERY / f"{name}.md"
+    text, count = OUTPUT.subn(lambda _: f"```text\n{printed.getvalue()}```", page.read_text("utf-8"), count=1)
+    if not count:
+        raise ValueError(f"{page.name} has no block of text for what the program prints")
+    page.write_text(text, "utf-8")
+
+
 PICTURES: dict[str, Callable[[Path], Any]] = {
     "digits": digits, "keras_digits": keras_digits, "gan": gan, "vae": vae, "gpt": gpt, "text_lstm": text_lstm,
-    "jacobian": jacobian, "report": report,
+    "jacobian": jacobian, "report": report, **{name: partial(program, name) for name in PROGRAMS},
 }  # fmt: skip
 
 

@@ -57,9 +57,9 @@ def sample(rng: np.random.Generator, tasks: int, points: int = 10) -> tuple[tf.T
 def train(inner_steps: int, steps: int, seed: int) -> tuple[Tensors, list[float]]:
     """Returns weights that are good after the inner steps, and the loss of each outer step."""
     rng = np.random.default_rng(seed)
-    arrays = [a for n, m in itertools.pairwise(SIZES) for a in (rng.normal(size=(n, m)) * (2 / n) ** 0.5, np.zeros(m))]
+    arrays = [a for n, m in itertools.pairwise(SIZES) for a in (rng.normal(size=(n, m)) * n**-0.5, np.zeros(m))]
     weights = [tf.Variable(array, dtype=tf.float32) for array in arrays]
-    optimizer = tf.keras.optimizers.Adam(2e-3)
+    optimizer = tf.keras.optimizers.Adam(5e-3)
 
     @tf.function
     def step(x: tf.Tensor, y: tf.Tensor, new_x: tf.Tensor, new_y: tf.Tensor) -> tf.Tensor:
@@ -72,7 +72,7 @@ def train(inner_steps: int, steps: int, seed: int) -> tuple[Tensors, list[float]
     return [w.value() for w in weights], losses
 
 
-def run(steps: int = 4000, tasks: int = 500, seed: int = 0) -> dict[str, Any]:
+def run(steps: int = 3000, tasks: int = 500, seed: int = 0) -> dict[str, Any]:
     """Trains with and without inner steps; returns the errors on new tasks after 0 to 10 steps, and one task's curves."""
     x, y, new_x, new_y = sample(np.random.default_rng(seed + 1), tasks)
 

@@ -59,7 +59,7 @@ def exact(t: float, x: np.ndarray, nodes: int = 120) -> np.ndarray:
     return -(density * np.sin(np.pi * y)).sum(1) / density.sum(1)
 
 
-def run(points: int = 1500, steps: int = 1200, seed: int = 0) -> dict[str, Any]:
+def run(points: int = 1200, steps: int = 1000, seed: int = 0) -> dict[str, Any]:
     """Trains the network; returns the loss of each step, and slices of both solutions."""
     rng = np.random.default_rng(seed)
     t, x = tf.constant(rng.uniform(0, 1, points)), tf.constant(rng.uniform(-1, 1, points))
