@@ -2,9 +2,9 @@
 
     python tools/make_gallery.py [digits keras_digits gan vae gpt text_lstm jacobian report pinn lbfgs …]
 
-The examples that draw do it themselves. Those of `examples/` train for a shorter time where the picture does not ask for
-all of it. Those of `examples/gallery` run as they are: each saves its picture beside itself, and what it prints is put
-into its page, `docs/gallery/NAME.md`.
+The examples that draw do it themselves. Those of `examples/` train for a shorter time where the picture does not ask
+for all of it. Those of `examples/gallery` run as they are: each saves its picture beside itself, and what it prints is
+put into its page, `docs/gallery/NAME.md`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Fits a curve with error bars: Laplace's approximation from a Hessian, and Hamiltonian Monte Carlo (HMC).
 
-The model is the speed of an enzyme's reaction, `V s / (K + s)`, at eight concentrations s. Laplace's approximation is the
-normal distribution with the curvature of the log posterior at its maximum. HMC follows the gradient of the log posterior,
-for all chains at once, and samples from the posterior itself, which is skewed. For a straight line the posterior is normal,
-and known: both methods are compared with it. `tape.hessian` is an addition of gradtape's.
+The model is the speed of an enzyme's reaction, `V s / (K + s)`, at eight concentrations s. Laplace's approximation is
+the normal distribution with the curvature of the log posterior at its maximum. HMC follows the gradient of the log
+posterior, for all chains at once, and samples from the posterior itself, which is skewed. For a straight line the
+posterior is normal, and known: both methods are compared with it. `tape.hessian` is an addition of gradtape's.
 """
 
 from __future__ import annotations

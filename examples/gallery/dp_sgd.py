@@ -1,9 +1,9 @@
 """Trains a classifier of handwritten digits with differential privacy: DP-SGD, and an accountant for its epsilon.
 
-Each step samples examples, clips the gradient of each one to a norm of at most C, and adds Gaussian noise to the sum, so
-that no single image can change the result much. `per="example"`, an addition of gradtape's, computes the norms of all
-gradients in one backward pass, and a second pass the sum of the clipped gradients. The accountant turns the noise, the
-sampling rate and the number of steps into epsilon.
+Each step samples examples, clips the gradient of each one to a norm of at most C, and adds Gaussian noise to the sum,
+so that no single image can change the result much. `per="example"`, an addition of gradtape's, computes the norms of
+all gradients in one backward pass, and a second pass the sum of the clipped gradients. The accountant turns the noise,
+the sampling rate and the number of steps into epsilon.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ DIGITS = Path(__file__).parents[1] / "data" / "digits.npz"
 
 
 def epsilon(multiplier: float, rate: float, steps: int, delta: float = DELTA) -> float:
-    """Returns ε such that `steps` steps are (ε, delta)-differentially private, for images that are added or removed.
+    """Returns epsilon so that `steps` steps are differentially private when an image is added or removed.
 
-    The Rényi divergence of order α of one step is that of the Gaussian mechanism on a Poisson sample (Mironov, Talwar,
-    Zhang 2019), exact for integer α: `log(Σₖ C(α, k) (1 - q)^(α - k) qᵏ exp(k (k - 1) / 2σ²)) / (α - 1)`.
+    The Rényi divergence of one step, of an integer order a, for Gaussian noise of multiplier s on a Poisson sample of
+    rate q, is `log(sum_k C(a, k) (1 - q)^(a - k) q^k exp(k (k - 1) / (2 s^2))) / (a - 1)` (Mironov et al. 2019).
     """
     found = []
     for order in range(2, 129):
@@ -89,7 +89,7 @@ def draw(results: dict[float, Any], file: Path) -> None:
     figure = Figure(figsize=(5, 3.6), layout="constrained")
     axes = figure.subplots()
     for multiplier, result in results.items():
-        axes.plot(result["epsilon"], 100 * np.array(result["accuracy"]), label=f"noise σ = {multiplier:g}")
+        axes.plot(result["epsilon"], 100 * np.array(result["accuracy"]), label=rf"noise $\sigma$ = {multiplier:g}")
     axes.set(xlabel=f"privacy loss ε (at δ = {DELTA:g})", ylabel="accuracy on unseen digits (%)")
     axes.set(title="DP-SGD on 1,440 handwritten digits", ylim=(50, 100))
     axes.grid(alpha=0.3)

@@ -2,8 +2,8 @@
 
 A robot drives a loop and measures its own motion and the positions of landmarks relative to itself. Its path and the
 landmarks are the least-squares solution of all measurements, whose Jacobian J has few entries in each row.
-`sparse=True`, an addition of gradtape's, finds them from the tape; each step solves `JᵀJ d = -Jᵀr` with SciPy. The error
-decreases quadratically if the measurements are exact, and linearly if they have noise.
+`sparse=True`, an addition of gradtape's, finds them from the tape; each step solves `JᵀJ d = -Jᵀr` with SciPy. The
+error decreases quadratically if the measurements are exact, and linearly if they have noise.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def lbfgs(f: Function, x: tf.Tensor, steps: int, memory: int, tolerance: float =
 
 
 def run(side: int = 40, steps: int = 250, memories: tuple[int, ...] = (1, 5, 20)) -> dict[str, Any]:
-    """Computes the film on a grid of `side` by `side` cells; returns it, the exact surface, and the gradients' norms."""
+    """Computes the film on a grid of `side` by `side` cells; returns it, the exact surface, and the norms by step."""
     ticks = np.linspace(-1.2, 1.2, side + 1)
     h = ticks[1] - ticks[0]
     x, y = np.meshgrid(ticks, ticks, indexing="ij")

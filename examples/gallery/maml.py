@@ -1,8 +1,8 @@
 """Learns to learn: model-agnostic meta-learning (MAML) finds weights from which one gradient step fits a new sine.
 
-Each task is a sine curve of its own amplitude and phase, of which ten points are known. The inner tape computes the step
-that adapts the weights to a task; the outer tape differentiates the loss after that step with respect to the weights
-before it, which includes second derivatives. The same network, trained on all tasks without inner steps, is the
+Each task is a sine curve of its own amplitude and phase, of which ten points are known. The inner tape computes the
+step that adapts the weights to a task; the outer tape differentiates the loss after that step with respect to the
+weights before it, which includes second derivatives. The same network, trained on all tasks without inner steps, is the
 comparison. All tasks of a batch are adapted at once, along a leading axis of the weights.
 """
 
@@ -73,7 +73,7 @@ def train(inner_steps: int, steps: int, seed: int) -> tuple[Tensors, list[float]
 
 
 def run(steps: int = 3000, tasks: int = 500, seed: int = 0) -> dict[str, Any]:
-    """Trains with and without inner steps; returns the errors on new tasks after 0 to 10 steps, and one task's curves."""
+    """Trains with and without inner steps; returns the errors on new tasks after 0 to 10 steps, and curves of one."""
     x, y, new_x, new_y = sample(np.random.default_rng(seed + 1), tasks)
 
     def errors_after(weights: Tensors, rate: float) -> list[float]:

@@ -133,10 +133,10 @@ def draw(results: dict[str, Any], file: Path) -> None:
     x, y = np.meshgrid(np.linspace(-3, 3, 60), np.linspace(-7, 7, 60))
     slopes = field(tf.constant(np.stack([x.ravel(), y.ravel()], 1), tf.float32), results["weights"]).numpy()
     axes.streamplot(x, y, *slopes.T.reshape(2, *x.shape), color="#c8d2e0", linewidth=0.7, arrowsize=0.7)
-    for i, (observed, predicted) in enumerate(zip(results["truth"].swapaxes(0, 1), results["predicted"].swapaxes(0, 1), strict=True)):
-        (dots,) = axes.plot(*observed.T, "o", markersize=3, label=None if i else "observed")
-        axes.plot(*predicted.T, color=dots.get_color(), label=None if i else "predicted from the start")
-    axes.set(xlabel="angle (rad)", ylabel="angular velocity (rad/s)", title="Pendulums in the vector field that was learned")
+    for i in range(results["truth"].shape[1]):
+        (dots,) = axes.plot(*results["truth"][:, i].T, "o", markersize=3, label=None if i else "observed")
+        axes.plot(*results["predicted"][:, i].T, color=dots.get_color(), label=None if i else "predicted")
+    axes.set(xlabel="angle (rad)", ylabel="angular velocity (rad/s)", title="Pendulums in a learned vector field")
     axes.legend(loc="upper right")
     figure.savefig(file, dpi=128)
 

@@ -1,6 +1,6 @@
 """Solves Burgers' equation with a network that is trained on the equation alone (a physics-informed network, PINN).
 
-The equation `u_t + u u_x = ν u_xx` on -1 ≤ x ≤ 1, 0 ≤ t ≤ 1, with `u(0, x) = -sin πx` and `u(t, ±1) = 0`, steepens a
+The equation `u_t + u u_x = c u_xx` on -1 ≤ x ≤ 1, 0 ≤ t ≤ 1, with `u(0, x) = -sin πx` and `u(t, ±1) = 0`, steepens a
 wave almost to a shock. Nested tapes compute the derivatives of the network with respect to its inputs; a third tape
 differentiates the residual with respect to the weights, for SciPy's L-BFGS. The exact solution is used only to measure
 the error.
@@ -40,7 +40,7 @@ def solution(weights: tf.Tensor, t: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
 
 
 def residual(weights: tf.Tensor, t: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
-    """Returns `u_t + u u_x - ν u_xx` at each point."""
+    """Returns `u_t + u u_x - c u_xx` at each point, with the viscosity c."""
     with tf.GradientTape() as second:
         second.watch(x)
         with tf.GradientTape() as first:

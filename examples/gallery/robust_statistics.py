@@ -1,9 +1,9 @@
 """Fits a line to data with outliers: least squares, Huber's loss and Student's t, and the influence of a point.
 
-Each fit minimizes a sum of losses over slope, intercept and logarithmic scale. The gradient of a point's loss, times the
-inverse Hessian, predicts how that point changes the fit: its influence grows with the residual, is bounded, or returns
-to zero. Refits with the point confirm the prediction. `tape.hessian` and the gradients `per="example"` are additions of
-gradtape's.
+Each fit minimizes a sum of losses over slope, intercept and logarithmic scale. The gradient of a point's loss, times
+the inverse Hessian, predicts how that point changes the fit: its influence grows with the residual, is bounded, or
+returns to zero. Refits with the point confirm the prediction. `tape.hessian` and the gradients `per="example"` are
+additions of gradtape's.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def influences(loss: Callable[..., tf.Tensor], data: list[np.ndarray], best: np.
 
 
 def run(points: int = 80, outliers: int = 10, refits: int = 13, seed: int = 0) -> dict[str, Any]:
-    """Fits the three losses; returns data, parameters, and the influence of a point at x = 10, predicted and by refits."""
+    """Fits the three losses; returns data, parameters, and influences of a point at x = 10, predicted and by refits."""
     rng = np.random.default_rng(seed)
     x = rng.uniform(0, 10, points)
     y = TRUTH[0] * x + TRUTH[1] + rng.normal(size=points)
@@ -106,7 +106,7 @@ def draw(results: dict[str, Any], file: Path) -> None:
         bottom.plot(results["residuals"], results["influences"][name][:, 0], color=line.get_color(), label=name)
         bottom.plot(results["refitted"], results["changes"][name][:, 0], "x", markersize=5, color=line.get_color())
     top.set(xlabel="x", ylabel="y", title="A line with outliers")
-    bottom.set(xlabel="residual of a new point at x = 10", ylabel="change of the slope (× by refitting)")
+    bottom.set(xlabel="residual of a new point at x = 10", ylabel=r"change of the slope ($\times$ by refitting)")
     for axes in (top, bottom):
         axes.legend(fontsize=8)
     figure.savefig(file, dpi=128)
