@@ -130,7 +130,7 @@ def is_any(message: str) -> bool:
 
 def programs() -> Iterator[tuple[str, str]]:
     """Yields the name and the code of each example, program and page; lines keep their numbers."""
-    for path in sorted((ROOT / "examples").rglob("*.py")) + sorted((ROOT / "tests" / "programs").glob("*.py")):
+    for path in sorted((ROOT / "examples").glob("*.py")) + sorted((ROOT / "tests" / "programs").glob("*.py")):
         code = path.read_text("utf-8")
         for pattern, replacement in IMPORTS.items():
             code = pattern.sub(replacement, code)

@@ -22,7 +22,7 @@ DIGITS = Path(__file__).parents[1] / "data" / "digits.npz"
 
 
 def epsilon(multiplier: float, rate: float, steps: int, delta: float = DELTA) -> float:
-    """Returns epsilon so that `steps` steps are differentially private when an image is added or removed.
+    """Returns epsilon so that the steps are (epsilon, delta)-private when an image is added or removed.
 
     The Rényi divergence of one step, of an integer order a, for Gaussian noise of multiplier s on a Poisson sample of
     rate q, is `log(sum_k C(a, k) (1 - q)^(a - k) q^k exp(k (k - 1) / (2 s^2))) / (a - 1)` (Mironov et al. 2019).
