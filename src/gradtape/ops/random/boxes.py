@@ -109,7 +109,7 @@ _OBJECT = np.array([[[0.1, 0.2, 0.5, 0.9]]], np.float32)
 _ATTRIBUTES: dict[str, Any] = {"aspects": (0.75, 1.33), "areas": (0.05, 1.0), "attempts": 10, "whole_image": True}
 
 random_box = constant(
-    "random_box", _box_of_image,
+    "random_box", _box_of_image, shape=lambda *inputs, **attrs: (4,),
     samples=[
         sample(STATE, np.array([40, 50, 3]), _OBJECT, np.float32(0.1), **_ATTRIBUTES),
         sample(STATE, np.array([7, 5, 1]), np.zeros((1, 0, 4), np.float32), np.float32(0.5), **_ATTRIBUTES),
