@@ -193,3 +193,94 @@ def robust_statistics(results, program):
     for name, changes in results["changes"].items():
         predicted = np.interp(results["refitted"], residuals, curves[name])
         np.testing.assert_allclose(changes[:, 0], predicted, atol=0.2 * np.abs(predicted).max() + 1e-6)
+
+
+@at(steps=200, interval=50, count=256)
+def wgan_gp(results, program):
+    steps, distances, estimates, norms = results["history"]
+    # The duality: before the generator moves, the trained critic's estimate is the distance, up to its slope.
+    assert estimates[0] / norms[0] == pytest.approx(distances[0], rel=0.1)
+    np.testing.assert_allclose(norms, 1, atol=0.15)
+    assert distances[-1] < 0.5 * distances[0] and distances[-1] > results["floor"]
+    a = np.array([[0.0, 0.0], [3.0, 0.0]])
+    assert program.wasserstein(a, a[::-1] + [0.0, 4.0]) == 4.0  # each point moves up
+
+
+@at(size=48, steps=60, filters=24)
+def style_transfer(results, program):
+    of_style, of_content = results["distances"].T
+    assert of_style[-1] < of_style[0] / 8
+    assert of_content[0] == 0 and of_content[-1] < 0.1
+    assert program.content_distance(*map(tf.constant, (results["style"], results["content"]))) > 0.5
+    assert 0 <= results["result"].min() and results["result"].max() <= 1
+    responses = np.random.default_rng(0).normal(size=(50, 3)).astype("f4")
+    np.testing.assert_allclose(program.gram(tf.constant(responses)), responses.T @ responses / 50, rtol=1e-4, atol=1e-6)
+
+
+@at(episodes=60)
+def reinforcement_learning(results, program):
+    rewards = results["rewards"]
+    assert np.mean(rewards[:10]) < 60 and np.mean(rewards[-10:]) > 150
+    world = program.CartPole(np.random.default_rng(0))
+    world.state = np.array([0.0, 0.0, 0.1, 0.0])
+    state, failed = world.step(1)
+    assert not failed and state[0] == 0 and state[1] > 0 and state[3] < 0  # the cart goes right, the pole left
+    masses = np.array([[1.1, 0.05 * np.cos(0.1)], [0.05 * np.cos(0.1), 0.1 * 4 / 3 * 0.5**2]])
+    forces = [10.0, 0.05 * 9.8 * np.sin(0.1)]  # Lagrange's equations: of the cart, and of the pole around its foot
+    np.testing.assert_allclose(masses @ (state[[1, 3]] / 0.02), forces, rtol=1e-9)
+    world.state = np.array([0.0, 0.0, 0.3, 0.0])
+    assert world.step(0)[1]
+
+
+@at(size=100, steps=40)
+def graph_network(results, program):
+    accuracies = {name: result["accuracy"][-1] for name, result in results["results"].items()}
+    assert accuracies["with the graph"] > 0.75 and accuracies["with the graph"] > accuracies["features alone"] + 0.2
+    labels, edges = results["labels"], results["edges"]
+    adjacency = np.zeros((len(labels), len(labels)))
+    adjacency[tuple(edges)] = 1
+    np.testing.assert_array_equal(adjacency, adjacency.T)
+    loops = adjacency + np.eye(len(labels))
+    scales = loops.sum(axis=1) ** -0.5
+    graph, x = program.normalize(edges, len(labels)), tf.constant(results["x"], tf.float32)
+    expected = (scales[:, None] * loops * scales) @ results["x"]
+    np.testing.assert_allclose(program.propagate(graph, x), expected, rtol=1e-4, atol=1e-5)
+    rows, columns, values = graph
+    matrix = tf.SparseTensor(tf.stack([rows, columns], axis=1), values, adjacency.shape)
+    np.testing.assert_allclose(tf.sparse.sparse_dense_matmul(matrix, x), expected, rtol=1e-4, atol=1e-5)
+
+
+@at(count=5, symbols=8, width=32, steps=150)
+def transformer(results, program):
+    assert results["losses"][-1] < results["losses"][0] / 10
+    assert results["numbers"] > 0.9 and results["sequences"] > 0.7
+    assert len(set(results["tokens"][:5])) == 5 and set(results["tokens"]) <= set(range(8))
+    weights = results["attention"]
+    np.testing.assert_allclose(weights.sum(axis=-1), 1, rtol=1e-4)
+    assert np.all(weights[:, ~np.tri(9, dtype=bool)] == 0)  # causal
+
+
+@at(steps=400, width=96, samples=200)
+def diffusion(results, program):
+    samples, images, labels = results["samples"][-1], results["images"], results["labels"]
+    assert np.abs(samples).max() <= 1 and samples.shape == (200, 64)
+    assert abs(samples.mean() - images.mean()) < 0.2 and abs(samples.std() / images.std() - 1) < 0.3
+    assert np.corrcoef(samples.mean(axis=0), images.mean(axis=0))[0, 1] > 0.9
+    assert np.corrcoef(samples.std(axis=0), images.std(axis=0))[0, 1] > 0.7
+    assert np.mean(program.nearest(samples, images, labels) == results["drawn"]) > 0.7
+    assert program.SIGNAL[0] > 0.99 and program.SIGNAL[-1] < 0.01  # from the image to noise
+    first = results["samples"][0]
+    assert abs(first.mean()) < 0.05 and abs(first.std() - 1) < 0.05
+
+
+@at(epochs=3, levels=3)
+def adversarial_example(results, program):
+    standard, robust = (results[name] for name in ("standard", "adversarial"))
+    assert min(standard["accuracies"][0], robust["accuracies"][0]) > 0.8
+    assert standard["accuracies"][1] < 0.5 and robust["accuracies"][1] > standard["accuracies"][1] + 0.1
+    images, labels, epsilon = results["images"], results["labels"], results["epsilon"]
+    for result in (standard, robust):
+        assert np.abs(result["images"] - images).max() <= epsilon + 1e-6
+        assert 0 <= result["images"].min() and result["images"].max() <= 1
+    before, after = (standard["network"](x).numpy().argmax(axis=1) for x in (images, standard["images"]))
+    assert np.sum((before == labels) & (after != labels)) > 100

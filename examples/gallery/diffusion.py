@@ -34,7 +34,8 @@ def network(width: int) -> keras.Model:
     image, time, label = layers.Input((64,)), layers.Input((), dtype="int32"), layers.Input((), dtype="int32")
     angles = np.arange(STEPS)[:, None] * np.geomspace(1, 1 / STEPS, width // 2)
     waves = keras.initializers.Constant(np.concatenate([np.sin(angles), np.cos(angles)], axis=1))
-    condition = layers.Embedding(STEPS, width, waves)(time) + layers.Embedding(10, width, keras.initializers.RandomNormal(stddev=1))(label)
+    normal = keras.initializers.RandomNormal(stddev=1.0)
+    condition = layers.Embedding(STEPS, width, waves)(time) + layers.Embedding(10, width, normal)(label)
     x = layers.Dense(width)(image)
     for _ in range(3):
         y = layers.Dense(width, activation="swish")(layers.LayerNormalization()(x) + condition)
@@ -115,5 +116,6 @@ if __name__ == "__main__":
     samples, data, labels = results["samples"][-1], results["images"], results["labels"]
     print(f"mean of the pixels: {samples.mean():.2f} (data: {data.mean():.2f})")
     print(f"standard deviation: {samples.std():.2f} (data: {data.std():.2f})")
-    right = np.mean(nearest(samples, data, labels) == results["drawn"])
-    print(f"nearest to the mean of their digit: {right:.0%} (data: {np.mean(nearest(data, data, labels) == labels):.0%})")
+    of_samples = np.mean(nearest(samples, data, labels) == results["drawn"])
+    of_data = np.mean(nearest(data, data, labels) == labels)
+    print(f"nearest to the mean of their digit: {of_samples:.0%} (data: {of_data:.0%})")

@@ -19,7 +19,7 @@ COMMUNITIES = 3
 
 
 def block_model(size: int, inner: float, outer: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the community of each node, and the edges as pairs (source, target) sorted by target, in both directions."""
+    """Returns the community of each node, and the sources and targets of the edges, in both directions."""
     labels = np.repeat(np.arange(COMMUNITIES), size)
     chances = np.where(labels[:, None] == labels, inner, outer)
     upper = np.triu(rng.uniform(size=chances.shape) < chances, k=1)

@@ -1,7 +1,7 @@
 """Learns to balance a pole on a cart (CartPole) with an actor-critic method.
 
-The environment is written in NumPy. While an episode is played, a tape records the policy's probability of each action
-and the critic's value of each state; one call of `gradient` at its end gives the policy gradient.
+The environment is written in NumPy. While an episode is played, a tape records the log-probability of each action and
+the critic's value of each state; one call of `gradient` at its end gives the policy gradient.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ENTROPY = 0.01
 
 
 class CartPole:
-    """A pole of 1 m and 0.1 kg on a cart of 1 kg that is pushed by 10 N: the equations of Barto, Sutton and Anderson."""
+    """A pole (1 m, 0.1 kg) on a cart (1 kg) that is pushed by 10 N: the equations of Barto, Sutton and Anderson."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -32,7 +32,7 @@ class CartPole:
 
     def step(self, action: int) -> tuple[np.ndarray, bool]:
         """Pushes left (0) or right (1) for 0.02 s; returns the state, and whether the pole or the cart has failed."""
-        x, velocity, angle, spin = self.state
+        _, velocity, angle, spin = self.state
         sin, cos = np.sin(angle), np.cos(angle)
         push = ((10.0 if action else -10.0) + 0.05 * spin**2 * sin) / 1.1
         angular = (9.8 * sin - cos * push) / (0.5 * (4 / 3 - 0.1 * cos**2 / 1.1))

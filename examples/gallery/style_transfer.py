@@ -106,4 +106,4 @@ if __name__ == "__main__":
     draw(results, Path(__file__).with_suffix(".png"))
     (first, _), (style, content) = results["distances"][[0, -1]]
     print(f"relative squared distance to the style: from {first:.2f} to {style:.3f}")
-    print(f"relative squared distance to the content: {content:.2f}")
+    print(f"relative squared distance to the content: {content:.5f}")

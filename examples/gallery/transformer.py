@@ -110,7 +110,8 @@ def draw(results: dict[str, Any], file: Path) -> None:
     image = bottom.imshow(weights, cmap="Blues", vmin=0)
     bottom.set(xticks=range(2 * count - 1), xticklabels=tokens[order], yticks=range(count), yticklabels=tokens[count:])
     bottom.axvline(count - 0.5, color="black", lw=1)
-    bottom.set(xlabel="attends to: the input, here in order | what is written", ylabel="next number", title="Attention of the last layer")
+    bottom.set(title="Attention of the last layer", ylabel="next number")
+    bottom.set_xlabel("attends to: the input, here in order | what is written")
     figure.colorbar(image, ax=bottom)
     figure.savefig(file, dpi=130)
 

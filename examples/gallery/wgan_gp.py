@@ -104,7 +104,8 @@ def draw(results: dict[str, Any], file: Path) -> None:
     top.contour(ticks, ticks, results["critic"](grid).numpy().reshape(80, 80), levels=14, colors="0.8", linewidths=0.8)
     top.scatter(*results["data"].T, s=5, label="data")
     top.scatter(*results["samples"].T, s=5, label="samples")
-    top.set(title="Level lines of the critic", aspect="equal", xlabel="$x_1$", ylabel="$x_2$", xlim=(-3, 3), ylim=(-3, 3))
+    top.set(title="Level lines of the critic", xlabel="$x_1$", ylabel="$x_2$")
+    top.set(aspect="equal", xlim=(-3, 3), ylim=(-3, 3))
     top.legend(loc="center", markerscale=3)
     bottom.plot(steps, distances, label="Wasserstein distance")
     bottom.plot(steps, estimates, "--", label="critic's estimate")
@@ -119,5 +120,5 @@ if __name__ == "__main__":
     results = run()
     draw(results, Path(__file__).with_suffix(".png"))
     (_, first, _, _), (_, distance, estimate, norm) = results["history"].T[[0, -1]]
-    print(f"Wasserstein distance: from {first:.2f} to {distance:.2f}, of two samples of the data: {results['floor']:.2f}")
+    print(f"Wasserstein distance: from {first:.2f} to {distance:.2f} (two samples of the data: {results['floor']:.2f})")
     print(f"critic's estimate: {estimate:.2f}, mean norm of its gradient: {norm:.2f}")
