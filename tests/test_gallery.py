@@ -197,13 +197,13 @@ def robust_statistics(results, program):
 
 @at(steps=200, interval=50, count=256)
 def wgan_gp(results, program):
-    steps, distances, estimates, norms = results["history"]
+    _, distances, estimates, norms = results["history"]
     # The duality: before the generator moves, the trained critic's estimate is the distance, up to its slope.
     assert estimates[0] / norms[0] == pytest.approx(distances[0], rel=0.1)
     np.testing.assert_allclose(norms, 1, atol=0.15)
     assert distances[-1] < 0.5 * distances[0] and distances[-1] > results["floor"]
     a = np.array([[0.0, 0.0], [3.0, 0.0]])
-    assert program.wasserstein(a, a[::-1] + [0.0, 4.0]) == 4.0  # each point moves up
+    assert program.wasserstein(a, a[::-1] + np.array([0.0, 4.0])) == 4.0  # each point moves up
 
 
 @at(size=48, steps=60, filters=24)
@@ -217,7 +217,7 @@ def style_transfer(results, program):
     np.testing.assert_allclose(program.gram(tf.constant(responses)), responses.T @ responses / 50, rtol=1e-4, atol=1e-6)
 
 
-@at(episodes=60)
+@at(episodes=80)
 def reinforcement_learning(results, program):
     rewards = results["rewards"]
     assert np.mean(rewards[:10]) < 60 and np.mean(rewards[-10:]) > 150
@@ -263,7 +263,7 @@ def transformer(results, program):
 @at(steps=400, width=96, samples=200)
 def diffusion(results, program):
     samples, images, labels = results["samples"][-1], results["images"], results["labels"]
-    assert np.abs(samples).max() <= 1 and samples.shape == (200, 64)
+    assert np.abs(samples).max() < 1.001 and samples.shape == (200, 64)
     assert abs(samples.mean() - images.mean()) < 0.2 and abs(samples.std() / images.std() - 1) < 0.3
     assert np.corrcoef(samples.mean(axis=0), images.mean(axis=0))[0, 1] > 0.9
     assert np.corrcoef(samples.std(axis=0), images.std(axis=0))[0, 1] > 0.7
@@ -273,7 +273,7 @@ def diffusion(results, program):
     assert abs(first.mean()) < 0.05 and abs(first.std() - 1) < 0.05
 
 
-@at(epochs=3, levels=3)
+@at(epochs=2, levels=3)
 def adversarial_example(results, program):
     standard, robust = (results[name] for name in ("standard", "adversarial"))
     assert min(standard["accuracies"][0], robust["accuracies"][0]) > 0.8
