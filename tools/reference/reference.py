@@ -1,37 +1,35 @@
-"""The API reference: pages made from the docstrings when mkdocs builds the documentation.
+"""The API reference and the search field: pages made from the docstrings when mkdocs builds the documentation.
 
-mkdocs runs `on_config` and `on_files` (`hooks:` in mkdocs.yml); mkdocstrings renders the entries from what griffe reads
+mkdocs runs the functions `on_...` (`hooks:` in mkdocs.yml); mkdocstrings renders the entries from what griffe reads
 out of the sources, and hands griffe the extension below. It gives the public names, which gradtape resolves when they
 are used (`gradtape/api/names.txt`), a place in griffe's tree: `gradtape.nn.relu` rather than the module it lives in.
 """
 
 from __future__ import annotations
 
-import html
 import importlib
 import inspect
-import json
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import griffe
-from mkdocs.structure.files import File
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
 
 from gradtape.api.catalogue.row import Row
 from gradtape.api.names import NAMES
-from gradtape.api.namespace import resolve
+from gradtape.api.namespace import OWN, resolve
 
 sys.path.insert(0, str(Path(__file__).parent))  # mkdocs and griffe load this file by its path
-from differences import Difference, differences, mentioned
+from differences import differences, mentioned
+from name_index import rows, script, sections
+from pages import Reference, front_matter
 from parameters import with_sections
-from spelling import ROOT, fenced, page_of, public_names, spellings
-from support import facts_of, row_of
-from tables import raw_lines, texts, v1_lines
-
-OWN = ("inspect", "extend")  # modules that TensorFlow does not have, with what their `__all__` says
-TAPE = ("GradientTape", "autodiff.ForwardAccumulator", "custom_gradient", "UnconnectedGradients", "load_tape")
+from spelling import ROOT, fenced, public_names, spellings
+from support import row_of
+from tables import raw_lines, table_text, v1_lines
 
 
 class PublicNames(griffe.Extension):
@@ -62,6 +60,7 @@ class PublicNames(griffe.Extension):
                     inspected[module] = griffe.inspect(module)
                 target = self.inspected(inspected[module], attribute)
             self.describe_parameters(target, name)
+            self.show_value(target, name)
             *spaces, leaf = name.split(".")
             parent = pkg
             for space in spaces:
@@ -85,6 +84,11 @@ class PublicNames(griffe.Extension):
             return
         target.docstring.value = with_sections(target.docstring.value, name, parameters, result)
 
+    def show_value(self, target: griffe.Object, name: str) -> None:
+        """Shows what a constant is, rather than the call that defines it."""
+        if target.is_attribute and name in NAMES:
+            target.value = repr(resolve(name))
+
     def inspected(self, module: griffe.Module, name: str) -> griffe.Object:
         found = module.members[name]
         if found.is_alias:  # of another library: `numpy.float32`
@@ -97,7 +101,7 @@ class PublicNames(griffe.Extension):
 
 
 def read(sources: griffe.ModulesCollection, path: str) -> griffe.Object | None:
-    """What griffe has read at `path`, or None."""
+    """Returns what griffe has read at `path`, or None."""
     try:
         found = sources[path]
         return found.final_target if found.is_alias else found
@@ -141,114 +145,46 @@ def imported_late(sources: griffe.ModulesCollection, module: str, name: str) -> 
     return read(sources, f"{value.__module__}.{value.__qualname__}")
 
 
-def on_config(config: Any) -> Any:
-    """The reference has its own place in the navigation."""
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """The reference has its own place in the navigation, and its templates and search field in the theme."""
     config.nav.append({"API reference": []})
+    config.theme.dirs.insert(0, str(Path(__file__).parent / "theme"))
+    config.extra_css.append("search/search.css")
+    config.extra_javascript.append("search/search.js")
     return config
 
 
-def on_files(files: Any, config: Any) -> Any:
-    """Adds the index, a page for each namespace, and the sources that they link to."""
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds the pages of the reference, the sources that they link to, and the index of names."""
     handler = config.plugins["mkdocstrings"].get_handler("python")
     package = handler.collect("gradtape", handler.get_options({}))
-    pages = pages_of(package)
     entries = spellings(public_names())
     differs = differences((ROOT / "docs/differences.md").read_text("utf-8"), entries)
-    tables = texts(entries)
-    made = {f"reference/{page}.md": page_text(title, names, differs) for page, (title, names) in pages.items()}
-    made |= {f"reference/{page}.md": text for page, (_, text) in tables.items()}
-    made["reference/index.md"] = index_text(package, pages)
-    made["reference/names.js"] = names_script(package, pages)
-    made["reference/search.js"] = (ROOT / "tools/reference/search.js").read_text("utf-8")
-    sources = {file: ROOT / "src" / file for file in sorted(sources_of(package, pages))}
+    reference = Reference(package, differs)
+    tables = {"raw_ops": raw_lines(), "compat.v1": v1_lines()}
+    made = {f"reference/{page}.md": text for page, text in reference.texts()}
+    for page, lines in tables.items():
+        made[f"reference/{page}.md"] = front_matter(title=f"tf.{page}") + table_text(page, lines, entries)
+    made["search/names.js"] = script("names", list(rows(reference, tables)))
+    sources = {file: ROOT / "src" / file for file in sorted(sources_of(reference))}
     sources |= {f"examples/{file.name}": file for file in sorted((ROOT / "examples").glob("*.py"))}  # of the gallery
     for file, path in sources.items():
         text = path.read_text("utf-8")
-        hidden = "---\nsearch:\n  exclude: true\nhide: [navigation, toc]\n---\n"
-        made[source_page(file)] = f'{hidden}# {file}\n\n````python linenums="1"\n{text}````\n'
+        head = front_matter(title=file, hide=["navigation", "toc"])
+        made[source_page(file)] = f'{head}# {file}\n\n````python linenums="1"\n{text}````\n'
     for path, text in made.items():
         files.append(File.generated(config, path, content=text))
-    titles = {title: f"reference/{page}.md" for page, (title, _) in (pages | tables).items()}
+    titles = {title: f"reference/{space}.md" for space, (title, _) in reference.spaces.items()}
+    titles |= {f"tf.{page}": f"reference/{page}.md" for page in tables}
     config.nav[-1] = {"API reference": [{"All names": "reference/index.md"}, *({t: p} for t, p in titles.items())]}
     return files
 
 
-Entries = dict[str, list[str]]  # by the name that has the entry, its other names
-
-
-def pages_of(package: griffe.Module) -> dict[str, tuple[str, Entries]]:
-    """The title and the names of each page: gradtape's own first, then TensorFlow's namespaces."""
-    names = public_names()
-    theirs = set((ROOT / "tests/data/tensorflow_public_names.txt").read_text().split())
-    every = spellings(names)
-    tape = {name: every[name] for name in TAPE}
-    tape |= {name: also for name, also in every.items() if "." not in name and name not in theirs}
-    pages: dict[str, tuple[str, Entries]] = {"tape": ("The tape", tape)}
-    for space in OWN:
-        members = [f"{space}.{name}" for name in package[space].exports if not package[space][name].is_module]
-        pages[space] = (f"gradtape.{space}", {name: [] for name in sorted(members)})
-    pages["gradtape"] = ("gradtape", {})
-    for name, also in sorted(every.items()):
-        page = page_of(name)
-        if name not in tape:
-            pages.setdefault(page, (f"gradtape.{page}", {}))[1][name] = also
-    return pages
-
-
-SEARCH = """\
-<div class="name-search">
-<input type="search" placeholder="Find a function: softmax, reduce_sum, cross entropy" aria-label="Find a function">
-<ul></ul>
-</div>
-"""
-SCRIPTS = '<script src="names.js"></script>\n<script src="search.js"></script>\n'
-
-
-def page_text(title: str, entries: Entries, differs: dict[str, list[Difference]]) -> str:
-    """Returns a page: a search field and an entry for each name."""
-    lines = [f"# {title}", "", SEARCH]
-    for name, also in entries.items():
-        lines += [f"[](){{#gradtape.{other}}}" for other in also]
-        extra = json.dumps({"also": also, "facts": facts(name, also, differs)})
-        lines += [f"::: gradtape.{name}", "    options:", f"      extra: {extra}", ""]
-    return "\n".join([*lines, SCRIPTS])
-
-
-def facts(name: str, also: list[str], differs: dict[str, list[Difference]]) -> dict[str, str]:
-    """Returns what the entry of a name says besides its docstring, as HTML by label."""
-    found = {} if name.partition(".")[0] in OWN else facts_of(name, also)
-    said = differs.get(name, ())
-    if said:
-        short = [item for item in said if len(item.text) < 240][:3]
-        texts = [f'{item.text} (<a href="../differences.html#{item.anchor}">more</a>)' for item in short]
-        links = {f'<a href="../differences.html#{item.anchor}">{item.anchor.replace("-", " ")}</a>' for item in said}
-        found["Differs from TensorFlow"] = "<br>".join(texts) or f"see {', '.join(sorted(links))}"
-    return {label: as_html(text) for label, text in found.items()}
-
-
-def as_html(text: str) -> str:
-    """Returns Markdown of code spans and links, with HTML tags of this module, as HTML.
-
-    >>> as_html("`a<b` in [there](x.md)")
-    '<code>a&lt;b</code> in there'
-    """
-    text = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text)
-    return re.sub(r"`([^`]+)`", lambda span: f"<code>{html.escape(span[1])}</code>", text)
-
-
-def names_script(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) -> str:
-    """Returns a script with the names that the search field finds: name, page, first line, other names.
-
-    It is a script, not JSON, so that a browser loads it from a folder (`file://`) too.
-    """
-    rows = [
-        [name, page, summary(package[name]).replace("\\|", "|"), *also]
-        for page, (_, entries) in pages.items()
-        for name, also in entries.items()
-    ]
-    for page, lines in {"raw_ops": raw_lines(), "compat.v1": v1_lines()}.items():
-        rows += [[line.name, page, line.text or (line.same_as and f"`tf.{line.same_as}`")] for line in lines]
-    return f"const NAMES = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))};\n"
+def on_post_build(config: MkDocsConfig) -> None:
+    """Turns the theme's index of texts, which a browser loads from a server only, into a script."""
+    index = Path(config.site_dir) / "search/search_index.json"
+    (index.parent / "text.js").write_text(script("sections", sections(index.read_text("utf-8"))), "utf-8")
+    index.unlink()
 
 
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
@@ -264,54 +200,18 @@ def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
     return re.sub(r"(?<!\[)`[\w.]+`", linked, markdown)
 
 
-def index_text(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) -> str:
-    """Every name with a line about it."""
-    lines = [
-        "# All names", "",
-        "Every public name of `gradtape`, which the examples import as `tf` (and NumPy as `np`), with the other",
-        "spellings it has. The same functions under the names of TensorFlow's ops are in",
-        "[`tf.raw_ops`](raw_ops.md), those of TensorFlow 1 in [`tf.compat.v1`](compat.v1.md).",
-        "",
-        SEARCH,
-    ]  # fmt: skip
-    for page, (title, entries) in pages.items():
-        lines += [f"## {title} {{#of-{page.replace('.', '-')}}}", "", "| name | |", "| --- | --- |"]
-        for name, also in entries.items():
-            others = "".join(f", `{other}`" for other in also)
-            lines.append(f"| [`{name}`]({page}.md#gradtape.{name}){others} | {summary(package[name])} |")
-            if page == "tape" and package[name].is_class:
-                members = [member for member in sorted(package[name].all_members) if not member.startswith("_")]
-                lines += [
-                    f"| [`{name}.{member}`]({page}.md#gradtape.{name}.{member}) | {summary(package[name][member])} |"
-                    for member in members
-                    if package[name].all_members[member].docstring
-                ]
-        lines.append("")
-    return "\n".join([*lines, SCRIPTS])
-
-
-def summary(thing: griffe.Object | griffe.Alias) -> str:
-    """The first sentence of a docstring, as the cell of a table; what a value is, without one."""
-    if thing.docstring is None:
-        value = getattr(thing, "value", None)
-        return f"`{str(value).strip()}`".replace("|", "\\|") if value is not None else ""
-    first = thing.docstring.value.partition("\n\n")[0].replace("\n", " ")
-    return first.replace("|", "\\|")
-
-
-def sources_of(package: griffe.Module, pages: dict[str, tuple[str, Entries]]) -> set[str]:
-    """The files that entries, and the members of classes, are written in."""
+def sources_of(reference: Reference) -> set[str]:
+    """Returns the files that entries, and the members of classes, are written in."""
     found = set()
-    for _, entries in pages.values():
+    for _, entries in reference.spaces.values():
         for name in entries:
-            thing = package[name]
-            parts = [thing, *(thing.all_members.values() if thing.is_class else ())]
+            parts = [reference.package[name], *reference.members(name).values()]
             found |= {str(part.relative_package_filepath) for part in parts if place(part)}
     return found
 
 
 def place(thing: Any) -> str | None:
-    """Where a thing is written, `gradtape/nn.py:12`, if that is known."""
+    """Returns where a thing is written, `gradtape/nn.py:12`, if that is known."""
     try:
         return f"{thing.relative_package_filepath}:{thing.lineno}" if thing.lineno else None
     except (ValueError, AttributeError, griffe.AliasResolutionError, griffe.BuiltinModuleError):

@@ -55,37 +55,28 @@ def parameters_of(name: str) -> str:
     return str(inspect.Signature(parameters))
 
 
-def page_text(title: str, text: str, lines: list[Line], entries: dict[str, list[str]]) -> str:
+_TEXTS = {
+    "raw_ops": "TensorFlow's ops under their own names. Arguments are passed by keyword. The second column is the "
+    "function that computes the same, whose entry says which engines and derivatives there are.",
+    "compat.v1": "The names of TensorFlow 1 that TensorFlow 2 does not have, or has with other parameters. All other "
+    "names of `tf` exist in `tf.compat.v1` too, with the same meaning.",
+}
+
+
+def table_text(page: str, lines: list[Line], entries: dict[str, list[str]]) -> str:
     """Returns a page with a table for each namespace."""
     entry_of = {name: first for first, also in entries.items() for name in (first, *also)}
-    found = [f"# {title}", "", text, ""]
+    text = [f"# tf.{page}", "", _TEXTS[page], ""]
     space = ""
     for line in lines:
         if line.name.rpartition(".")[0] != space:
             space = line.name.rpartition(".")[0]
-            found += ["", f"## gradtape.{space} {{#of-{space.replace('.', '-')}}}", "", "| name | |", "| --- | --- |"]
+            text += ["", f"## tf.{space} {{#of-{space.replace('.', '-')}}}", "", "| name | |", "| --- | --- |"]
         code = f"{line.name.rpartition('.')[2]}{line.parameters}".replace("|", "\\|")
         about = line.text.replace("|", "\\|")
         if line.same_as:
             entry = entry_of.get(line.same_as)
             spelled = f"`tf.{line.same_as}`"
             about = f"[{spelled}]({page_of(entry)}.md#gradtape.{entry})" if entry else spelled
-        found.append(f'| <a id="gradtape.{line.name}"></a>`{code}` | {about} |')
-    return "\n".join([*found, ""])
-
-
-def texts(entries: dict[str, list[str]]) -> dict[str, tuple[str, str]]:
-    """Returns the title and the text of each page by its name."""
-    raw = (
-        "TensorFlow's ops under their own names. Arguments are passed by keyword. The second column is the function "
-        "that computes the same, whose entry says which engines and derivatives there are."
-    )
-    old = (
-        "The names of TensorFlow 1 that TensorFlow 2 does not have, or has with other parameters. All other names of "
-        "`tf` exist in `tf.compat.v1` too, with the same meaning."
-    )
-    lines = {"raw_ops": (raw, raw_lines()), "compat.v1": (old, v1_lines())}
-    return {
-        page: (f"gradtape.{page}", page_text(f"gradtape.{page}", text, table, entries))
-        for page, (text, table) in lines.items()
-    }
+        text.append(f'| <a id="gradtape.{line.name}"></a>`{code}` | {about} |')
+    return "\n".join([*text, ""])
