@@ -180,10 +180,16 @@ docs: $(VENV)/.docs  ## Builds the documentation into site/, and checks its link
 	$(RUN) tools/check_links.py site
 	@echo "the documentation is in site/index.html"
 
+# The browser is a package of the system: a machine where the tests run as root, as in a container, gets Debian's.
+docs-test: $(VENV)/.docs  ## Searches, follows links and opens pages of site/ in a headless Chromium, which it installs on a Debian without one if it may
+	@$(RUN) tools/browser.py > /dev/null || { test "$$(id -u)" = 0 && command -v apt-get > /dev/null && \
+		apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium-headless-shell > /dev/null; } || true
+	$(RUN) tools/check_site.py site
+
 gallery: $(VENV)/.examples  ## Recreates the pictures of the gallery, and the printed output on its pages, or only NAME='s
 	$(RUN) tools/make_gallery.py $(NAME)
 
-.PHONY: notebooks browser-test screenshots
+.PHONY: docs-test notebooks browser-test screenshots
 
 notebooks: $(VENV)/.test  ## Runs the notebooks of the documentation and rewrites their outputs, or only NAME='s
 	$(RUN) tools/write_notebooks.py $(if $(NAME),docs/notebooks/$(NAME).ipynb)

@@ -1,9 +1,12 @@
-"""The API reference: every public name has one entry, under a familiar spelling, and a summary line."""
+"""The API reference: every public name has one entry, under a familiar spelling, and the search field finds it first."""
 
 import doctest
 import importlib.util
 import inspect
+import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -33,7 +36,8 @@ def spelling():
 
 
 @pytest.mark.parametrize(
-    ("name", "examples"), [("spelling", 2), ("differences", 3), ("support", 5), ("tables", 1), ("parameters", 5)]
+    ("name", "examples"),
+    [("spelling", 3), ("differences", 3), ("support", 5), ("tables", 1), ("parameters", 5)],
 )
 def test_the_examples_of_the_tool_hold(name, examples):
     assert doctest.testmod(tool(name)) == (0, examples)
@@ -47,7 +51,10 @@ def test_every_name_has_one_entry_and_one_page():
     assert sorted(spelled) == sorted(names) and len(names) > 1400
     assert entries["GradientTape"] == ["autodiff.GradientTape"]
     assert "reduce_sum" in entries["math.reduce_sum"]
-    assert {tool.page_of(name) for name in ("GradientTape", "nn.relu")} == {"gradtape", "nn"}
+    pages = [tool.page_of(name) for name in entries]
+    own = {page.lower() for page in pages if page.startswith("tf.")}
+    assert len(own) == len([page for page in pages if page.startswith("tf.")]) > 1200, "one file on any disk"
+    assert {page for page in pages if not page.startswith("tf.")} <= {tool.space_of(name) for name in entries}
 
 
 def test_only_examples_are_put_into_fences():
@@ -117,9 +124,52 @@ def test_entries_of_common_functions_list_their_parameters(name):
 def test_raw_ops_and_the_names_of_tensorflow_1_have_tables():
     tables = tool("tables")
     entries = spelling().spellings(spelling().public_names())
-    pages = {page: text for page, (_, text) in tables.texts(entries).items()}
-    assert '`Sin(x, name=None)` | [`tf.math.sin`](math.md#gradtape.math.sin) |' in pages["raw_ops"]
-    assert "## gradtape.compat.v1.train" in pages["compat.v1"]
-    assert "[`tf.random.gamma`](random.md#gradtape.random.gamma)" in pages["compat.v1"]
-    names = {line.name for line in tables.raw_lines() + tables.v1_lines()}
+    raw, old = tables.raw_lines(), tables.v1_lines()
+    text = tables.table_text("raw_ops", raw, entries)
+    assert "`Sin(x, name=None)` | [`tf.math.sin`](tf.math.sin.md#gradtape.math.sin) |" in text
+    text = tables.table_text("compat.v1", old, entries)
+    assert "## tf.compat.v1.train" in text and "[`tf.random.gamma`](tf.random.gamma.md#gradtape.random.gamma)" in text
+    names = {line.name for line in raw + old}
     assert {name for name in NAMES if name.startswith(("raw_ops.", "compat.v1."))} <= names
+
+
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="the search field's script runs in Node.js")
+ROWS = [
+    ["math", "reference/math.html", "2 names"], ["math.sin", "", "The sine.", "sin"],
+    ["math.asin", "", "The inverse of the sine.", "asin"], ["raw_ops.Sin", "reference/raw_ops.html#gradtape.raw_ops.Sin", ""],
+    ["nn.sparse_softmax_cross_entropy_with_logits", "", "The loss of a classifier."],
+    ["dtypes.float32", "reference/dtypes.html#gradtape.dtypes.float32", "", "float32"],
+    ["GradientTape", "", "Records operations.", "autodiff.GradientTape"],
+    ["GradientTape.gradient", "#", "Computes gradients."], ["data.Dataset", "", "A sequence of elements."],
+    ["data.Dataset.batch", "#", "Stacks elements."], ["keras", "keras.html", "Keras 3 runs unchanged"],
+    ["queue.FIFOQueue", "missing-names.html#queues", "Missing. Python's queue.Queue connects threads."],
+]  # fmt: skip
+TAPE = "reference/tf.GradientTape.html#gradtape.GradientTape.gradient"
+BATCH = "reference/tf.data.Dataset.html#gradtape.data.Dataset.batch"
+SECTIONS = [
+    ["guides/loops.html", "Training loops", "", "A loop of your own takes batches from a dataset."],
+    ["guides/loops.html#sines", "Training loops", "Learn a sine", "A network learns sines."],
+]
+
+
+@needs_node
+def test_the_search_field_finds_names_first():
+    expected = {
+        "sin": "reference/tf.math.sin.html", "tf.math.sin": "reference/tf.math.sin.html",
+        "gradtape.math.sin": "reference/tf.math.sin.html", " TF.SIN ": "reference/tf.math.sin.html",
+        "math.asin(x)": "reference/tf.math.asin.html", "tf.math": "reference/math.html",
+        "tf.raw_ops.Sin": "reference/raw_ops.html#gradtape.raw_ops.Sin",
+        "float32": "reference/dtypes.html#gradtape.dtypes.float32", "Dataset.batch": BATCH, "tf.data.dataset.Batch": BATCH,
+        "cross entropy": "reference/tf.nn.sparse_softmax_cross_entropy_with_logits.html",
+        "tf.GradientTape.gradient": TAPE, "autodiff.GradientTape.gradient": TAPE, "tf.queue.FIFOQueue": "missing-names.html#queues",
+        "tf.keras.layers.Dense": "keras.html", "training loop": "guides/loops.html", "learning sines": "guides/loops.html#sines",
+        "inverse": "reference/tf.math.asin.html", "no such thing": None, "tf.": None,
+    }  # fmt: skip
+    script = f"""
+        const {{ find, prepared }} = require({json.dumps(str(ROOT / "tools/reference/theme/search/search.js"))});
+        const [rows, sections, queries] = {json.dumps([ROWS, SECTIONS, list(expected)])};
+        const address = (hit) => hit === undefined ? null : hit.entry ? hit.entry.address : hit.section[0];
+        console.log(JSON.stringify(queries.map((query) => address(find(query, prepared(rows), sections)[0]))));
+    """
+    run = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True)
+    assert dict(zip(expected, json.loads(run.stdout), strict=True)) == expected

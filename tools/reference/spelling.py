@@ -56,8 +56,8 @@ def page_of(name: str) -> str:
 
     Functions and classes have pages of their own. Constants, exceptions and NumPy's types share the namespace's.
 
-    >>> page_of("math.sin"), page_of("dtypes.float32"), page_of("errors.AbortedError"), page_of("extend.op")
-    ('tf.math.sin', 'dtypes', 'errors', 'tf.extend.op')
+    >>> page_of("math.sin"), page_of("dtypes.float32"), page_of("errors.AbortedError"), page_of("extend.Op")
+    ('tf.math.sin', 'dtypes', 'errors', 'tf.extend.Op')
     """
     space, _, leaf = name.rpartition(".")
     value = getattr(importlib.import_module(f"gradtape.{space}"), leaf) if space in OWN else resolve(name)
