@@ -78,7 +78,7 @@ def misses(browser: Browser, site: Path) -> Iterator[str]:
 
 
 def unreached(browser: Browser, site: Path) -> Iterator[str]:
-    """Yields a sentence if keys alone do not lead from a page to the entry of a name."""
+    """Yields a sentence if keys alone, or an address from before each name had a page, do not lead to an entry."""
     name, address = next(iter(searched_names().items()))
     browser.open(site / "index.html")
     browser.press("/")
@@ -86,12 +86,22 @@ def unreached(browser: Browser, site: Path) -> Iterator[str]:
         browser.press(letter)
     browser.evaluate(f"{_SEARCH}({json.dumps(name)})")  # waits for the hits
     browser.press("Enter")
+    if not arrives(browser, address):
+        yield f"typing /{name} and Enter does not lead to {address}"
+    old, new = (f"reference/{page}.html#gradtape.data.Dataset.batch" for page in ("data", "tf.data.Dataset"))
+    browser.open(f"{site.as_uri()}/{old}")
+    if not arrives(browser, new):
+        yield f"{old} does not lead to {new}"
+
+
+def arrives(browser: Browser, address: str) -> bool:
+    """Returns whether the browser arrives at an address of the site in a few seconds."""
     end = time.monotonic() + 10
-    while not (here := unquote(browser.evaluate("location.href"))).endswith(address):
+    while not unquote(browser.evaluate("location.href")).endswith(address):
         if time.monotonic() > end:
-            yield f"typing /{name} and Enter leads to {here}, not to {address}"
-            return
+            return False
         time.sleep(0.02)
+    return True
 
 
 def unknown_addresses(site: Path) -> Iterator[str]:
