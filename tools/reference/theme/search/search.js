@@ -73,11 +73,11 @@ const searchIndex = { names: [], sections: [] };
   function ranked(query, entries) {
     const words = wordsOf(query);
     if (words.length === 0) return [];
-    const joined = [words.join("")]; // "cross entropy" is also "cross_entropy"
+    const joined = words.length > 1 ? [words.join("")] : null; // "cross entropy" is also "cross_entropy"
     const raw = query.trim();
     const exact = (entry) => (entry.names.some((name) => `.tf.${name}`.endsWith(`.${raw}`)) ? 3 : 0);
     return entries
-      .map((entry) => ({ entry, points: Math.max(score(entry, words), score(entry, joined)) }))
+      .map((entry) => ({ entry, points: Math.max(score(entry, words), joined ? score(entry, joined) : 0) }))
       .filter(({ points }) => points > 0)
       .map(({ entry, points }) => ({ entry, points: points + exact(entry) }))
       .sort((a, b) => b.points - a.points);
