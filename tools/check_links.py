@@ -8,12 +8,12 @@ would resolve it: each link leads to a file of the site and, if it has an anchor
 
 from __future__ import annotations
 
+import html
 import re
 import sys
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -21,6 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2 *$", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|^\[[^\]]+\]:\s*(\S+)", re.MULTILINE)
+TAG = re.compile(r"<([a-zA-Z][\w-]*)((?:\s+[\w:@.-]+(?:=(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))?)+)\s*/?>")
+ATTRIBUTE = re.compile(r"\s(id|name|href|src)=\"([^\"]+)\"")
+HIDDEN = re.compile(r"<!--.*?-->|(<(?:script|style)\b[^>]*)>.*?</(?:script|style)>", re.DOTALL)
 HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
 GENERATED = "reference"  # the folder of pages that exist only in the site
 
@@ -68,22 +71,26 @@ def slug(heading: str) -> str:
     return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())
 
 
-class Page(HTMLParser):
-    """The links and the anchors of a page of the site."""
+class Page:
+    """The links and the anchors of a page of the site.
+
+    Read by patterns: mkdocs quotes every attribute, and an HTML parser would need as long as half of the build.
+    """
 
     def __init__(self, text: str) -> None:
-        super().__init__()
         self.links: set[str] = set()
         self.anchors: set[str] = set()
-        self.feed(text)
+        for tag, attributes in TAG.findall(HIDDEN.sub(_opening, text)):
+            for name, value in ATTRIBUTE.findall(attributes):
+                if name == "id" or (tag == "a" and name == "name"):
+                    self.anchors.add(html.unescape(value))
+                elif name in ("href", "src"):
+                    self.links.add(html.unescape(value))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Notes an element's id, and the address of a link, a picture, a script or a style sheet."""
-        for name, value in attrs:
-            if value and (name == "id" or (tag == "a" and name == "name")):
-                self.anchors.add(value)
-            elif value and name in ("href", "src"):
-                self.links.add(value)
+
+def _opening(match: re.Match[str]) -> str:
+    """Returns the opening tag of a script or a style sheet without its content, and nothing for a comment."""
+    return f"{match[1]}>" if match[1] else ""
 
 
 def broken_in_site(site: Path) -> Iterator[str]:
@@ -96,12 +103,19 @@ def broken_in_site(site: Path) -> Iterator[str]:
             parts = urlsplit(address)
             if parts.scheme or parts.netloc:
                 continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            target = target / "index.html" if target.is_dir() else target
-            if not target.exists():
+            target = file_at(path.parent, parts.path) if parts.path else path
+            if target is None:
                 yield f"{path.relative_to(site)} links to {address}, which does not exist"
             elif parts.fragment and target in read and unquote(parts.fragment) not in read[target].anchors:
                 yield f"{path.relative_to(site)} links to {address}, but the page has no such anchor"
+
+
+@cache
+def file_at(folder: Path, address: str) -> Path | None:
+    """Returns the file to which a relative address in a folder leads, or None; pages share most of their links."""
+    target = (folder / unquote(address)).resolve()
+    target = target / "index.html" if target.is_dir() else target
+    return target if target.exists() else None
 
 
 def main() -> int:
