@@ -131,10 +131,14 @@ const searchIndex = { names: [], sections: [] };
     return [...nearest, ...strong.slice(0, room), ...texts.slice(0, 12), ...weak].slice(0, count);
   }
 
-  // The name to show: another spelling of it if that is what the user typed.
-  function shownName({ name, names }, query) {
+  // The name to show: another spelling of it if that is what the user types.
+  function shownName({ name, names, paths, starts }, query) {
     const [word] = wordsOf(query);
-    return (query.includes(".") && names.find((each) => folded(each) === word)) || name;
+    const typed = paths.indexOf(word);
+    if (typed >= 0 && query.includes(".")) return names[typed];
+    const points = paths.map((path, index) => likeness(path, starts[index], word));
+    const best = points.indexOf(Math.max(...points));
+    return points[0] < 500 && points[best] >= 500 ? names[best] : name;
   }
 
   // The part of a text around the first match.
