@@ -38,12 +38,13 @@ _SEARCH = """(async query => {
   while (!list.children.length && performance.now() - start < 5000) await new Promise(done => setTimeout(done));
   return [list.querySelector("a")?.href ?? "no hit", performance.now() - start];
 })"""
-_OVERFLOWING = """(() => {
+_OVERFLOWING = r"""(() => {
   const isCut = element => element && element !== document.body
     && (getComputedStyle(element).overflowX !== "visible" || isCut(element.parentElement));
   const isWide = element => element.getBoundingClientRect().right > document.documentElement.clientWidth + 1;
   const wide = [...document.querySelectorAll(".md-content *")].filter(x => isWide(x) && !isCut(x));
-  return wide.map(x => `<${x.tagName.toLowerCase()}> ${x.textContent.trim().slice(0, 50)}`).slice(0, 3);
+  const described = x => `<${x.tagName.toLowerCase()}> ${x.textContent.trim().replace(/\s+/g, " ").slice(0, 50)}`;
+  return wide.slice(0, 3).map(described);
 })()"""
 _USE_CONTROLS = """(() => {
   for (const control of document.querySelectorAll(".notebook-output button, .notebook-output summary")) control.click();
