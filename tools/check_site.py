@@ -29,14 +29,15 @@ WIDTHS = (1280, 390)  # a laptop, a phone
 EVERY = 60  # of the pages of the reference, one in so many is looked at
 
 _SEARCH = """(async query => {
-  const field = document.querySelector("#site-search input"), list = document.getElementById("site-search-hits");
+  const box = document.getElementById("site-search");
+  const field = box.querySelector("input"), status = box.querySelector("[role=status]");
   const start = performance.now();
+  status.textContent = "";
   field.focus();
-  list.replaceChildren();
   field.value = query;
   field.dispatchEvent(new Event("input"));
-  while (!list.children.length && performance.now() - start < 5000) await new Promise(done => setTimeout(done));
-  return [list.querySelector("a")?.href ?? "no hit", performance.now() - start];
+  while (!status.textContent && performance.now() - start < 10000) await new Promise(done => setTimeout(done));
+  return [box.querySelector("li a")?.href ?? "no hit", performance.now() - start];
 })"""
 _OVERFLOWING = r"""(() => {
   const isCut = element => element && element !== document.body
