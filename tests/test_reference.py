@@ -43,6 +43,12 @@ def test_the_examples_of_the_tool_hold(name, examples):
     assert doctest.testmod(tool(name)) == (0, examples)
 
 
+@pytest.mark.parametrize(("name", "examples"), [("pages", 1), ("name_index", 2)])
+def test_the_examples_of_the_tool_that_need_griffe_hold(name, examples):
+    pytest.importorskip("griffe")
+    assert doctest.testmod(tool(name)) == (0, examples)
+
+
 def test_every_name_has_one_entry_and_one_page():
     tool = spelling()
     names = tool.public_names()
