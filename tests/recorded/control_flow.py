@@ -28,7 +28,46 @@ def folds_of_arrays(tf):
     return found
 
 
+def loop_variables_that_change(tf):
+    """What loops in functions do with variables whose shapes, dtypes or kinds change: a value, or a class of errors."""
+
+    def outcome(first, body, shape, count):
+        def loop(count):
+            shapes = None if shape is None else [tf.TensorShape([]), tf.TensorShape(shape)]
+            step = (lambda i, x: i < count), (lambda i, x: (i + 1, body(x)))
+            return tf.while_loop(*step, [tf.constant(0), first()], shape_invariants=shapes)[1]
+
+        try:
+            return tf.function(loop)(tf.constant(count))
+        except Exception as error:
+            return type(error).__name__
+
+    def vector():
+        return tf.constant([1.0, 2.0])
+
+    def array():
+        return tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+
+    cases = [
+        (lambda: tf.constant(1.0), lambda x: x * 2, [None]),
+        (vector, lambda x: x * 2, [3]),
+        (vector, lambda x: tf.concat([x, [1.0]], 0), [None]),
+        (vector, lambda x: tf.concat([x, [1.0]], 0), None),
+        (vector, lambda x: tf.ones([2, 2]), [None, 2]),
+        (vector, lambda x: tf.cast(x, tf.float64), None),
+        (lambda: tf.constant(1.0), lambda x: 3, None),
+        (lambda: tf.constant(1.0), lambda x: [x], None),
+        (lambda: tf.constant(1.0), lambda x: 3.0, None),
+        (lambda: tf.ones([2, 3]), lambda x: 3, []),
+        (array, lambda x: 3, None),
+        (array, lambda x: tf.constant("a"), None),
+        (lambda: None, lambda x: 2.0, None),
+    ]
+    return [outcome(*case, count) for case in cases for count in (1, 3)]
+
+
 CASES = [
+    ("loop variables that change", loop_variables_that_change),
     ("folds of arrays", folds_of_arrays),
     ("scan of an array", "tf.scan(lambda s, x: s.write(0, x), tf.range(3.0), tf.TensorArray(tf.float32, size=3))"),
     ("cond_true", "grad: lambda x: tf.cond(x > 0, lambda: x * x, lambda: -x) @ 3.0"),

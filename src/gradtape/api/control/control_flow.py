@@ -291,6 +291,8 @@ def while_loop(
     if dispatch.thread.example is not None and EXAMPLE_ITERATIONS < limit < float("inf"):
         return _run_example_loop(cond, lambda state: _next(body, state, structure), loop_vars, int(limit))
     given = loop_vars
+    if dispatch.thread.trace is not None and any(x is None for x in nest.flatten(structure)):
+        raise ValueError("None values not supported. A loop variable of a function needs a value before the loop")
     count = 0
     one_round = structured_loops.rounds()
     while count < limit and _decided(cond(*loop_vars)):
@@ -342,4 +344,6 @@ def _next(body: Callable[..., Any], loop_vars: Any, structure: list[Any]) -> Any
             )
         found = [found]
     nest.assert_same_structure(structure, list(found))
+    if dispatch.thread.trace is not None:
+        structured_loops.check_dtypes(nest.flatten(structure), nest.flatten(list(found)))
     return found

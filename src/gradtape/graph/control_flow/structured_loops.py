@@ -6,6 +6,7 @@ is rolled back and `OneByOne` makes the caller unroll the loop, which specialize
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -173,7 +174,9 @@ class _Variables:
                     next(given)
                     found.append(new.rows(dims))
             else:
-                found += [to_tensor(y, hint=next(given).dtype) for y in nest.flatten(new, expand_composites=True)]
+                parts = nest.flatten(new, expand_composites=True)
+                check_dtypes(list(itertools.islice(given, len(parts))), parts)
+                found += map(to_tensor, parts)
         return found, [late[i] for i in self._made]
 
 
@@ -196,13 +199,7 @@ def _allowed(variables: list[Any], invariants: list[Any]) -> list[Any]:
         if len(parts) != 1:  # a `TensorArray` without entries
             continue
         open_shape = TensorShape(None) if isinstance(x, TensorArray) else shape
-        allowed = None if shape is None else TensorShape(getattr(open_shape, "shape", open_shape))
-        if allowed is not None and parts[0] is x and not allowed.is_compatible_with(to_tensor(x).shape):
-            raise ValueError(
-                f"The shape invariant specified for {x} is not compatible with the initial shape of the loop variable. "
-                f"It enters the loop with shape {to_tensor(x).shape}, but the specified shape invariant is {allowed}."
-            )
-        found.append(allowed)
+        found.append(None if shape is None else TensorShape(getattr(open_shape, "shape", open_shape)))
     return found
 
 
@@ -224,12 +221,26 @@ def _is_of(spec: TypeSpec, x: Any) -> bool:
     return isinstance(x, spec.value_type) and getattr(spec, "dtype", x.dtype) is x.dtype  # type: ignore[attr-defined]
 
 
+def check_dtypes(before: Sequence[Any], after: Sequence[Any]) -> None:
+    """Raises TensorFlow's error if the leaves of loop variables change their dtype, or stop to be a `TensorArray`."""
+    for old, new in zip(before, after, strict=True):
+        if is_composite(old) or is_composite(new):
+            if isinstance(old, TensorArray) and not isinstance(new, TensorArray):
+                raise _changed_type("TensorArray", "variant", to_tensor(new).dtype.name)
+            continue
+        first, second = to_tensor(old), to_tensor(new)
+        if first.dtype is not second.dtype:
+            raise _changed_type(getattr(first, "name", str(first)), first.dtype.name, second.dtype.name)
+
+
+def _changed_type(name: str, before: str, after: str) -> TypeError:
+    return TypeError(
+        f"Loop var {name} enters the loop with type <dtype: '{before}'> but has type <dtype: '{after}'> after 1 "
+        f"iteration. {name} type should remain constant."
+    )
+
+
 def _check_constant(before: Tensor, after: Tensor, allowed: TensorShape | None) -> None:
-    if before.dtype is not after.dtype:
-        raise TypeError(
-            f"Loop var {before.name} enters the loop with type {before.dtype!r} but has type {after.dtype!r} after 1 "
-            f"iteration. {before.name} type should remain constant."
-        )
     if before.dims != after.dims:
         if allowed is not None and allowed.is_compatible_with(after.shape):
             raise Untraceable("a loop variable changes its shape")
