@@ -66,10 +66,10 @@ class _Substitutes(importlib.abc.Loader):
         if name not in _BACKEND and name not in _BESIDE:
             return None
         backends: Any = sys.modules["keras.src.backend"]
-        folder = os.path.join(backends.__path__[0], *name.split(".")[3:])
-        spec = importlib.util.spec_from_loader(name, self, is_package=os.path.isdir(folder))
-        if spec is not None and spec.submodule_search_locations is not None:
-            spec.submodule_search_locations = [folder]
+        is_package = name in (_SLOT, _TENSORFLOW)  # not by the folder, which archives and frozen programs do not have
+        spec = importlib.util.spec_from_loader(name, self, is_package=is_package)
+        if spec is not None and is_package:
+            spec.submodule_search_locations = [os.path.join(backends.__path__[0], *name.split(".")[3:])]
         return spec
 
     def exec_module(self, module: types.ModuleType) -> None:

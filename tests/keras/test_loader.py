@@ -5,13 +5,14 @@ import os
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gradtape as tf
-from keras_gradtape import adaptations
+from keras_gradtape import adaptations, keras_3_15, loader
 
 KERAS = tf.keras.__version__
 
@@ -110,6 +111,17 @@ def test_the_documentation_lists_what_is_adapted():
     for table, rows in zip(tables, (adaptations.ALWAYS, adaptations.AS_TENSORFLOW), strict=True):
         modules = [cell for line in table.splitlines() if line.startswith("| `keras") for cell in line.split("|")[1:2]]
         assert set(re.findall(r"`(keras[\w.]+)`", " ".join(modules))) == set(rows)
+
+
+def test_packages_of_a_frozen_keras_have_no_folder(monkeypatch):
+    backends = types.ModuleType("keras.src.backend")
+    backends.__path__ = [os.path.join("in", "an", "archive")]
+    monkeypatch.setitem(sys.modules, backends.__name__, backends)
+    find = keras_3_15.take_place(types.SimpleNamespace(), {}, loader._reporting)
+    for name in "numpy", "tensorflow":
+        package, module = find(f"keras.src.backend.{name}"), find(f"keras.src.backend.{name}.core")
+        assert package.submodule_search_locations == [os.path.join("in", "an", "archive", name)]
+        assert module.submodule_search_locations is None
 
 
 def test_a_layer_that_leaves_tensors_is_not_traced_at_every_step():
