@@ -100,6 +100,11 @@ class Browser:
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile
         )  # fmt: skip
 
+    def prefer_colors(self, scheme: str) -> None:
+        """Makes the system's colors "light" or "dark" for the page."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.ask("Emulation.setEmulatedMedia", features=[feature])
+
     def evaluate(self, script: str) -> Any:
         """Returns the value of a JavaScript expression, of which a promise is awaited."""
         answer = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)

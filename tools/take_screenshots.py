@@ -1,39 +1,82 @@
-"""Takes the pictures of the documentation with a headless Chromium: `make screenshots`, or one by its name.
+"""Takes the pictures of the documentation with a headless Chromium: `make screenshots`, or those that are named.
 
-    python tools/take_screenshots.py [--site site] [home notebook report]
+    python tools/take_screenshots.py [--site site] [home home-phone guide reference search-phone notebook report ...]
 
-`home` and `notebook` show the built documentation, which `make docs` writes to site/; `report` shows the training of
-examples/keras_digits.py, step by step. The names of the files are in `PICTURES`.
+Most pictures show the built documentation, which `make docs` writes to site/, at the width of a desktop or, with
+`-phone`, of a phone. `report` shows the training of examples/keras_digits.py step by step, `training-…` and `missing-…`
+the programs of two tutorials. `SHOTS` lists the names.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import http.server
 import sys
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from browser import HOW_TO_GET, Browser, find_browser
 from PIL import Image
 
 ROOT = Path(__file__).parent.parent
-WIDTH, HEIGHT = 1280, 860
-LARGEST = 300_000  # bytes of a picture
+SCREENSHOTS = ROOT / "docs" / "screenshots"
+DESKTOP, PHONE, SMALL = (1280, 860), (390, 844), (880, 560)  # width and height in CSS pixels
+LARGEST = 150_000  # bytes of a picture
 COLORS = 128
+SYMBOL = "gradtape.nn.softmax"  # whose entry stands for the reference
+QUERY = "tf.math.sin"
 
 
-def show_home(page: Browser, site: Path) -> None:
-    page.open(site / "index.html")
+@dataclass(frozen=True)
+class Site:
+    """The built documentation: its folder, and its address while it is served, as search needs."""
+
+    folder: Path
+    address: str
+
+    def page_of(self, symbol: str) -> str:
+        """Returns the page with the entry of a symbol: the smallest, as the index of all names has every one."""
+        pages = sorted((self.folder / "reference").rglob("*.html"), key=lambda page: page.stat().st_size)
+        for page in pages:
+            if f'id="{symbol}"' in page.read_text(encoding="utf-8"):
+                return page.relative_to(self.folder).as_posix()
+        raise ValueError(f"{self.folder} has no entry of {symbol}: build it with `make docs`")
 
 
-def show_notebook(page: Browser, site: Path) -> None:
-    page.open(site / "notebooks" / "per-example-and-sparse.html")
-    page.evaluate("document.querySelector('.notebook-output svg path').closest('.notebook-output').scrollIntoView()")
-    page.evaluate("scrollBy(0, -80)")  # the bar at the top hides what is below it
+Show = Callable[[Browser, Site], None]
 
 
-def show_report(page: Browser, site: Path) -> None:
+def show_page(path: str) -> Show:
+    """Returns a function that shows a page from its top."""
+    return lambda browser, site: browser.open(f"{site.address}/{path}")
+
+
+def show_reference(browser: Browser, site: Site) -> None:
+    browser.open(f"{site.address}/{site.page_of(SYMBOL)}#{SYMBOL}")
+
+
+def show_search(browser: Browser, site: Site) -> None:
+    """Types a query into the field of the header, as a reader does."""
+    browser.open(f"{site.address}/index.html")
+    browser.evaluate("document.getElementById('__search').click()")
+    browser.evaluate("document.querySelector('[data-md-component=search-query]').focus()")
+    for key in QUERY:
+        browser.press(key)
+    browser.evaluate("new Promise((done) => setTimeout(done, 3000))")  # the index is loaded by the first key
+
+
+def show_notebook(browser: Browser, site: Site) -> None:
+    browser.open(f"{site.address}/notebooks/per-example-and-sparse.html")
+    browser.evaluate("document.querySelector('.notebook-output svg path').closest('.notebook-output').scrollIntoView()")
+    browser.evaluate("scrollBy(0, -80)")  # the bar at the top hides what is below it
+
+
+def show_report(browser: Browser, site: Site) -> None:
     sys.path.insert(0, str(ROOT / "examples"))
     import keras_digits
 
@@ -42,14 +85,89 @@ def show_report(page: Browser, site: Path) -> None:
     with tf.inspect.record_steps(every=4) as steps:
         keras_digits.trained_by_hand(1)
     with tempfile.TemporaryDirectory() as folder:
-        page.open(steps.report(Path(folder) / "steps.html"))
+        browser.open(steps.report(Path(folder) / "steps.html"))
 
 
-PICTURES: dict[str, tuple[Callable[[Browser, Path], None], Path]] = {
-    "home": (show_home, ROOT / "docs" / "screenshots" / "home.png"),
-    "notebook": (show_notebook, ROOT / "docs" / "screenshots" / "notebook.png"),
-    "report": (show_report, ROOT / "docs" / "report.png"),
+def show_training(browser: Browser, site: Site) -> None:
+    """Shows the steps of the network that docs/tutorials/training-loop.md trains."""
+    from draw_tutorials import variables_of
+
+    import gradtape as tf
+
+    with tf.inspect.record_steps(every=10) as steps:
+        variables_of("training-loop", blocks=3)
+    with tempfile.TemporaryDirectory() as folder:
+        browser.open(steps.report(Path(folder) / "steps.html"))
+
+
+def show_missing_gradient(browser: Browser, site: Site) -> None:
+    """Shows the step of docs/tutorials/debugging.md whose gradient is None."""
+    from draw_tutorials import variables_of
+
+    with tempfile.TemporaryDirectory() as folder:
+        browser.open(variables_of("debugging", blocks=1)["tape"].report(Path(folder) / "step.html"))
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture: what it shows, at which size, and in which colors."""
+
+    show: Show
+    size: tuple[int, int] = DESKTOP
+    dark: bool = False
+    file: Path | None = None  # in docs/screenshots, unless it has a place of its own
+
+
+PAGES: dict[str, Show] = {
+    "home": show_page("index.html"),
+    "guide": show_page("guides/why-none.html"),
+    "reference": show_reference,
+    "search": show_search,
 }
+SHOTS: dict[str, Shot] = {
+    **{name: Shot(show) for name, show in PAGES.items()},
+    **{f"{name}-phone": Shot(show, PHONE) for name, show in PAGES.items()},
+    "home-dark": Shot(PAGES["home"], dark=True),
+    "notebook": Shot(show_notebook),
+    "report": Shot(show_report, file=ROOT / "docs" / "report.png"),
+    "training-light": Shot(show_training, SMALL),
+    "training-dark": Shot(show_training, SMALL, dark=True),
+    "missing-light": Shot(show_missing_gradient, SMALL),
+    "missing-dark": Shot(show_missing_gradient, SMALL, dark=True),
+}
+
+
+def file_of(name: str) -> Path:
+    """Returns the file of a picture."""
+    return SHOTS[name].file or SCREENSHOTS / f"{name}.png"
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serves a folder on this machine, and yields its address."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments: object) -> None:
+        """Prints nothing about requests."""
+
+
+def take(name: str, program: str, site: Site) -> None:
+    """Takes a picture."""
+    shot, file = SHOTS[name], file_of(name)
+    file.parent.mkdir(exist_ok=True)
+    with Browser(program, *shot.size) as browser:
+        browser.prefer_colors("dark" if shot.dark else "light")
+        shot.show(browser, site)
+        browser.evaluate("new Promise((done) => setTimeout(done, 300))")  # fonts, and what fades in
+        browser.screenshot(file)
+        if browser.errors:
+            raise RuntimeError(f"{name}: {browser.errors}")
 
 
 def shrink(file: Path) -> None:
@@ -61,25 +179,19 @@ def shrink(file: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", help=f"which pictures; all, if none is named: {', '.join(PICTURES)}")
+    parser.add_argument("names", nargs="*", help=f"which pictures; all, if none is named: {', '.join(SHOTS)}")
     parser.add_argument("--site", type=Path, default=ROOT / "site", help="the built documentation")
-    given = parser.parse_args()
-    if unknown := sorted(set(given.names) - set(PICTURES)):
-        parser.error(f"no picture {', '.join(unknown)}: there are {', '.join(PICTURES)}")
+    arguments = parser.parse_args()
+    if unknown := sorted(set(arguments.names) - set(SHOTS)):
+        parser.error(f"no picture {', '.join(unknown)}: there are {', '.join(SHOTS)}")
     program = find_browser()
     if program is None:
         parser.error(HOW_TO_GET)
-    for name in given.names or PICTURES:
-        show, file = PICTURES[name]
-        file.parent.mkdir(exist_ok=True)
-        with Browser(program, WIDTH, HEIGHT) as page:
-            show(page, given.site)
-            page.evaluate("new Promise((done) => setTimeout(done, 300))")  # fonts, and what fades in
-            page.screenshot(file)
-            if page.errors:
-                raise RuntimeError(f"{name}: {page.errors}")
-        shrink(file)
-        print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
+    with served(arguments.site) as address:
+        for name in arguments.names or SHOTS:
+            take(name, program, Site(arguments.site, address))
+            shrink(file_of(name))
+            print(f"{file_of(name).relative_to(ROOT)}: {file_of(name).stat().st_size:,} bytes")
     return 0
 
 
