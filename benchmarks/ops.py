@@ -1,10 +1,11 @@
-"""Compares single eager ops on large host arrays with PyTorch's, forward and with gradient.
+"""Compares single eager ops on host arrays with PyTorch's, forward and with gradient.
 
-    python benchmarks/ops.py [--sizes 16384,524288] [--ops layer_norm,softmax] [--threads 2] [--json FILE]
+    python benchmarks/ops.py [--sizes 256,16384,524288] [--ops layer_norm,softmax] [--threads 2] [--busy] [--json FILE]
+    python benchmarks/ops.py --sizes 256,2048,16384,131072,1048576 --page      for docs/performance.md and its picture
 
 Both libraries run in this process, in turns, on identical float32 data. A cell is gradtape's time over PyTorch's: the
 ratio of the medians over all rounds. The last rows are the geometric mean and the worst ratio. PyTorch must be
-installed.
+installed. A few ops need arrays of a least size, and ignore smaller ones.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+import performance_page
 
 import gradtape as tf
 
@@ -93,7 +95,8 @@ def _square(n: int) -> list[np.ndarray]:
 
 
 def _batch(n: int) -> list[np.ndarray]:
-    return [_normal(n // 4096, 64, 64), _normal(n // 4096, 64, 64)]
+    count = max(1, n // 4096)
+    return [_normal(count, 64, 64), _normal(count, 64, 64)]
 
 
 def _definite(n: int) -> list[np.ndarray]:
@@ -219,20 +222,20 @@ def gradient_of_torch(op: Op, arrays: list[np.ndarray]) -> Function:
     return run
 
 
-def seconds_per_call(run: Function) -> float:
+def seconds_per_call(run: Function, clock: Callable[[], float]) -> float:
     """Times one turn: as many calls as fill `SECONDS`."""
-    calls, start = 0, time.perf_counter()
-    while (elapsed := time.perf_counter() - start) < SECONDS:
+    calls, start = 0, clock()
+    while (elapsed := clock() - start) < SECONDS:
         run()
         calls += 1
     return elapsed / calls
 
 
-def ratio(ours: Function, theirs: Function) -> float:
+def ratio(ours: Function, theirs: Function, clock: Callable[[], float]) -> float:
     """Returns the median time of `ours` over that of `theirs`, measured in turns."""
     for run in (ours, theirs) * 3:
         run()
-    turns = [(seconds_per_call(ours), seconds_per_call(theirs)) for _ in range(ROUNDS)]
+    turns = [(seconds_per_call(ours, clock), seconds_per_call(theirs, clock)) for _ in range(ROUNDS)]
     mine, others = (statistics.median(times) for times in zip(*turns, strict=True))
     return mine / others
 
@@ -254,9 +257,14 @@ def main() -> None:
     parser.add_argument("--sizes", default="16384,524288", help="numbers in an operand, separated by commas")
     parser.add_argument("--ops", default="", help="names, separated by commas (default: all)")
     parser.add_argument("--threads", type=int, default=2, help="of PyTorch (default: 2)")
+    parser.add_argument("--busy", action="store_true", help="others use this machine: one thread, processor time")
     parser.add_argument("--json", type=Path, help="writes the ratios to this file")
+    parser.add_argument("--page", action="store_true", help="writes the geometric means into docs/performance.md")
     given = parser.parse_args()
-    torch.set_num_threads(given.threads)
+    threads = 1 if given.busy else given.threads
+    torch.set_num_threads(threads)
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    clock = time.process_time if given.busy else time.perf_counter
     sizes = [int(size) for size in given.sizes.split(",")]
     chosen = [op for op in OPS if not given.ops or op.name in given.ops.split(",")]
     found: dict[str, dict[str, float]] = {}
@@ -266,8 +274,8 @@ def main() -> None:
         for n in sizes:
             arrays = op.arrays(n)
             check(op, arrays)
-            row[f"{n} forward"] = ratio(forward_of_gradtape(op, arrays), forward_of_torch(op, arrays))
-            row[f"{n} gradient"] = ratio(gradient_of_gradtape(op, arrays), gradient_of_torch(op, arrays))
+            row[f"{n} forward"] = ratio(forward_of_gradtape(op, arrays), forward_of_torch(op, arrays), clock)
+            row[f"{n} gradient"] = ratio(gradient_of_gradtape(op, arrays), gradient_of_torch(op, arrays), clock)
         values = list(row.values())
         cells = zip(values[::2], values[1::2], strict=True)
         print(f"{op.name:16}" + "".join(f"{a:18.2f}{b:10.2f}" for a, b in cells), flush=True)
@@ -277,6 +285,8 @@ def main() -> None:
         print(f"{title:16}" + "".join(f"{a:18.2f}{b:10.2f}" for a, b in cells))
     if given.json:
         given.json.write_text(json.dumps(found, indent=1))
+    if given.page:
+        performance_page.write({"ops": found})
 
 
 if __name__ == "__main__":

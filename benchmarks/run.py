@@ -2,7 +2,7 @@
 
     python benchmarks/run.py [--tables eager,compiled,keras,keras2,costs] [--works lstm,crf] [--peers torch]
     python benchmarks/run.py --check      whether all libraries compute the same losses; exit code 1 if not
-    python benchmarks/run.py --page       writes the numbers of the last runs into docs/performance.md, and its picture
+    python benchmarks/run.py --page       writes the numbers of the last runs into docs/performance.md, and its pictures
 
 Each library runs in processes of its own, with the Python of `.bench/LIBRARY` if there is one (`make bench-peers`),
 else with this one. Rounds are interleaved, so that a busy machine slows all alike; the tables show medians.

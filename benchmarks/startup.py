@@ -1,6 +1,6 @@
 """CPU time to start: imports, a first gradient and a first function, with and without compiled bytecode.
 
-    python benchmarks/startup.py [--rounds N] [--tensorflow PYTHON]
+    python benchmarks/startup.py [--rounds N] [--tensorflow PYTHON] [--page]
 
 Each figure is the median CPU time (user and system, of all threads) of fresh processes, which take turns; Python's own
 start is in it. The programs run in three ways:
@@ -10,6 +10,7 @@ start is in it. The programs run in three ways:
 - without any bytecode, where the environment forbids Python to write it.
 
 `--tensorflow` names the Python interpreter of an environment with TensorFlow; `import tensorflow` joins the first way.
+`--page` writes the imports of the first way into docs/performance.md, and draws its picture.
 """
 
 from __future__ import annotations
@@ -92,7 +93,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--tensorflow", metavar="PYTHON", help="an interpreter that can import tensorflow")
+    parser.add_argument("--page", action="store_true", help="write the imports into docs/performance.md")
     options = parser.parse_args()
+    if options.page and options.tensorflow is None:
+        parser.error("--page needs --tensorflow PYTHON, as the page compares with `import tensorflow`")
     import gradtape
 
     source = Path(gradtape.__file__).parents[1]
@@ -106,12 +110,17 @@ def main() -> None:
         shutil.copytree(stored, removed)
         shutil.rmtree(removed.joinpath(*source.parts[1:]))
         read = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(stored)}
-        show("With bytecode:", medians(options.rounds, read, options.tensorflow))
+        seconds = medians(options.rounds, read, options.tensorflow)
+        show("With bytecode:", seconds)
         for title, prefix in {
             "Without gradtape's bytecode, with NumPy's:": removed, "Without any bytecode:": Path(folder, "empty")
         }.items():  # fmt: skip
             read["PYTHONPYCACHEPREFIX"] = str(prefix)
             show(title, medians(options.rounds, read, None))
+    if options.page:
+        import performance_page
+
+        performance_page.write({"startup": {name: seconds[name] for name in seconds if name.startswith("import ")}})
 
 
 if __name__ == "__main__":

@@ -162,10 +162,36 @@ def test_the_gallery_has_every_example_and_small_pictures():
         assert picture.stat().st_size < 60_000 and (picture.stem in programs or f"def {picture.stem}(" in tool)
 
 
-def test_screenshots_are_small_and_taken_by_the_tool():
-    tool = (ROOT / "tools" / "take_screenshots.py").read_text()
-    for picture in (*(ROOT / "docs" / "screenshots").iterdir(), ROOT / "docs" / "report.png"):
-        assert picture.stat().st_size < 300_000 and f'/ "{picture.name}"' in tool
+def test_screenshots_are_small_and_taken_by_the_tool(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    screenshots = tool("take_screenshots")
+    pictures = {ROOT / "docs" / "report.png", *(ROOT / "docs" / "screenshots").iterdir()}
+    assert pictures == {screenshots.file_of(name) for name in screenshots.SHOTS}
+    assert all(picture.stat().st_size <= screenshots.LARGEST for picture in pictures)
+
+
+def test_pictures_of_tutorials_are_small_and_drawn_by_the_tool():
+    drawn = tool("draw_tutorials")
+    pictures = {picture.name: picture.stat().st_size for picture in (ROOT / "docs" / "tutorials").glob("*.svg")}
+    assert pictures.keys() == {f"{name}-{scheme}.svg" for name in drawn.PICTURES for scheme in drawn.COLORS}
+    assert max(pictures.values()) <= drawn.LARGEST
+
+
+def test_pictures_of_benchmarks_show_the_tables_of_the_page(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    pictures = importlib.import_module("pictures")
+    for name, draw in pictures.PICTURES.items():
+        assert (ROOT / "docs" / name).read_text() == draw(), f"run benchmarks/pictures.py: docs/{name} is old"
+
+
+def test_pages_of_the_site_from_files_outside_docs():
+    pytest.importorskip("mkdocs")
+    pages = tool("site_pages")
+    assert pages.with_links_of_the_site("[a](docs/a.md#b), [c](SECURITY.md)") == "[a](a.md#b), c"
+    assert pages.on_page_markdown("[a](../../CHANGELOG.md)", None) == "[a](../changelog.md)"
+    short = '<div class="language-text highlight"><pre><code>a &lt; b\n</code></pre></div>'
+    long = short.replace("a", "a" * (pages.WIDEST_LINE + 1))
+    assert pages.on_page_content(short + long) == short + long.replace("highlight", "highlight wrapped")
 
 
 @pytest.mark.skipif(not is_installed("keras"), reason="Keras is not installed")

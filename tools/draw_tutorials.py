@@ -59,6 +59,8 @@ def draw_training(page: Variables) -> Figure:
     figure, (left, right) = plt.subplots(1, 2, figsize=(6.4, 2.9))
     left.plot(page["losses"], color=BLUE)
     left.set(xlabel="step", title="loss", yscale="log")
+    left.set_yticks([0.02, 0.05, 0.1, 0.2], ["0.02", "0.05", "0.1", "0.2"])
+    left.minorticks_off()
     x = page["x"].numpy()
     right.plot(x, page["y"], color=ORANGE, linestyle="--", label="sin(x)")
     right.plot(x, page["predict"](x), color=BLUE, label="predict(x)")

@@ -6,6 +6,7 @@ changelog, in the repository; a link to `../CHANGELOG.md` in a page of docs/ lea
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 from typing import Any
@@ -58,13 +59,14 @@ def on_page_markdown(markdown: str, page: Page, **kwargs: Any) -> str:
     return re.sub(r"\]\(((?:\.\./)*)\.\./CHANGELOG\.md", rf"](\1{CHANGELOG}", markdown)
 
 
-def on_page_content(html: str, **kwargs: Any) -> str:
+def on_page_content(content: str, **kwargs: Any) -> str:
     """Marks outputs with long lines, which docs/site.css wraps; narrower ones, such as tables, keep their columns."""
-    return OUTPUT.sub(mark_long_lines, html)
+    return OUTPUT.sub(mark_long_lines, content)
 
 
 def mark_long_lines(match: re.Match[str]) -> str:
     """Returns the block of an output, with the class `wrapped` if it has a long line."""
-    if max(map(len, TAG.sub("", match["lines"]).splitlines()), default=0) <= WIDEST_LINE:
+    lines = html.unescape(TAG.sub("", match["lines"])).splitlines()
+    if max(map(len, lines), default=0) <= WIDEST_LINE:
         return match[0]
     return match[0].replace('highlight">', 'highlight wrapped">', 1)
