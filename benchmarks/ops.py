@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import performance_page
 import torch
 import torch.nn.functional as F
-import performance_page
 
 import gradtape as tf
 
@@ -68,7 +68,7 @@ def _with_vector(n: int) -> list[np.ndarray]:
 
 
 def _norm(n: int) -> list[np.ndarray]:
-    return [_normal(n // ROW, ROW), _positive(ROW), _normal(ROW)]
+    return [_normal(max(2, n // ROW), ROW), _positive(ROW), _normal(ROW)]  # one row has no variance
 
 
 def _image(n: int) -> list[np.ndarray]:

@@ -2,8 +2,8 @@
 
     python benchmarks/pictures.py
 
-A picture shows what a table of that page says, and nothing else, so that a number is written down once. `run.py --page`,
-`ops.py --page` and `startup.py --page` write the tables, and draw the pictures again.
+A picture shows what a table of that page says, and nothing else, so that a number is written down once. The programs
+`run.py`, `ops.py` and `startup.py` write the tables with `--page`, and draw the pictures again.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def python_loop() -> str:
 def startup() -> str:
     """Returns the CPU time of imports."""
     seconds = {program: row["seconds of CPU time"] for program, row in read_table("startup").items()}
-    labels = {program: f"{value:g} s" for program, value in seconds.items()}
+    labels = {program: f"{value:.2f} s" if value < 1 else f"{value:.2g} s" for program, value in seconds.items()}
     return bars("Start-up", "seconds of CPU time, Python's own start included; shorter is better", seconds, labels)
 
 
@@ -141,17 +141,17 @@ def eager_ops() -> str:
     sizes = {int(label.replace(",", "")): row for label, row in table.items()}
     values = [value for row in sizes.values() for value in row.values()]
     across = Axis(min(sizes), max(sizes), 70, 470)
-    up = Axis(min(0.5, *values) / 1.15, max(1.5, *values) * 1.15, 270, 80)
+    up = Axis(min(0.75, *values) / 1.1, max(1.25, *values) * 1.1, 270, 80)
     parts = [
         part
-        for tick in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+        for tick in (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0)
         if up.low < tick < up.high
         for part in (
             line(60, up(tick), 480, up(tick), stroke_width=2 if tick == 1 else 1),
             text(52, up(tick) + 4, f"{tick:g}", text_anchor="end", class_="quiet"),
         )
     ]
-    parts.append(text(480, up(1.0) - 6, "as long as PyTorch", text_anchor="end", class_="quiet"))
+    parts.append(text(270, up(1.0) + 16, "1: as long as PyTorch", text_anchor="middle", class_="quiet"))
     for color, square, column in zip((BLUE, ORANGE), (False, True), next(iter(sizes.values())), strict=True):
         points = [(across(size), up(row[column])) for size, row in sizes.items()]
         path = " ".join(f"{x:g},{y:g}" for x, y in points)

@@ -2,8 +2,8 @@
 
     python tools/draw_tutorials.py [tensors-and-tapes training-loop keras]
 
-The data of a picture are the variables that the page's own code has left. Each picture is drawn twice, for light and for
-dark pages, as SVG whose text is text.
+The data of a picture are the variables that the page's own code has left. Each picture is drawn twice, for light and
+for dark pages, as SVG whose text is text.
 """
 
 from __future__ import annotations
