@@ -120,6 +120,11 @@ class Browser:
         self.ask("Input.dispatchKeyEvent", **down, **event)
         self.ask("Input.dispatchKeyEvent", type="keyUp", **event)
 
+    def type(self, text: str) -> None:
+        """Types a text into the field that has the focus; the last key is one that leaves the text as it is."""
+        self.ask("Input.insertText", text=text)
+        self.press("ArrowRight")
+
     def screenshot(self, file: Path) -> None:
         """Writes a picture of what the page shows, in PNG format."""
         file.write_bytes(base64.b64decode(self.ask("Page.captureScreenshot", format="png")["data"]))

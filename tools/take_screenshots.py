@@ -15,6 +15,7 @@ import http.server
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ LARGEST = 150_000  # bytes of a picture
 COLORS = 128
 SYMBOL = "gradtape.nn.softmax"  # whose entry stands for the reference
 QUERY = "tf.math.sin"
+RESULTS = "document.querySelectorAll('[data-md-component=search-result] a').length"
+LONGEST_SEARCH = 60.0  # seconds, in which the browser also loads the index
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,16 @@ def show_reference(browser: Browser, site: Site) -> None:
 
 
 def show_search(browser: Browser, site: Site) -> None:
-    """Types a query into the field of the header, as a reader does."""
+    """Types a query into the field of the header, as a reader does, and waits for results."""
     browser.open(f"{site.address}/index.html")
     browser.evaluate("document.getElementById('__search').click()")
     browser.evaluate("document.querySelector('[data-md-component=search-query]').focus()")
-    for key in QUERY:
-        browser.press(key)
-    browser.evaluate("new Promise((done) => setTimeout(done, 3000))")  # the index is loaded by the first key
+    end = time.monotonic() + LONGEST_SEARCH
+    browser.type(QUERY)
+    while not browser.evaluate(RESULTS):
+        if time.monotonic() > end:
+            raise TimeoutError(f"no result for {QUERY} within {LONGEST_SEARCH:.0f} seconds")
+        time.sleep(0.2)
 
 
 def show_notebook(browser: Browser, site: Site) -> None:
