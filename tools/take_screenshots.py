@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 SCREENSHOTS = ROOT / "docs" / "screenshots"
 DESKTOP, PHONE, SMALL = (1280, 860), (390, 844), (880, 560)  # width and height in CSS pixels
 LARGEST = 150_000  # bytes of a picture
-COLORS = 128
+COLORS = 256
 SYMBOL = "gradtape.nn.softmax"  # whose entry stands for the reference
 QUERY = "tf.math.sin"
 RESULTS = "document.querySelectorAll('[data-md-component=search-result] a').length"
@@ -178,7 +178,7 @@ def take(name: str, program: str, site: Site) -> None:
 
 def shrink(file: Path) -> None:
     """Writes the picture again with few colors, which the pages have anyway."""
-    Image.open(file).convert("RGB").quantize(COLORS, Image.Quantize.MAXCOVERAGE).save(file, optimize=True)
+    Image.open(file).convert("RGB").quantize(COLORS, Image.Quantize.MEDIANCUT).save(file, optimize=True)
     if (size := file.stat().st_size) > LARGEST:
         raise ValueError(f"{file.name} has {size:,} bytes, more than {LARGEST:,}: show less")
 
