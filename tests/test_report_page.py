@@ -12,7 +12,7 @@ from test_inspect_report import conditional, embedded, mlp_step
 from test_inspect_steps import run, weights
 
 import gradtape as tf
-from gradtape.inspect import reports
+from gradtape.inspect import drawings
 
 NODE = shutil.which("node")
 RUNNER = Path(__file__).parent / "data" / "page.js"
@@ -58,7 +58,7 @@ def test_finding_lands_on_the_op_and_opens_its_groups(tmp_path, text):
         """,
     )
     assert found["group"] == "hidden" and found["open"] and found["drawn"]
-    assert found["middle"] == {"x": 195, "y": 300}  # of a canvas of 390 by 600
+    assert found["middle"] == {"x": 195, "y": 300}  # of a drawing of 390 by 600
     assert re.fullmatch(r"1 of \d+", found["found"])
 
 
@@ -207,5 +207,5 @@ def test_the_page_is_made_for_phones_too(tmp_path):
     assert "font-size: 16px" in narrow  # of input fields: with less, phones zoom in on focus
     assert "min-height: 40px" in narrow and "flex-wrap: wrap" in narrow
     assert "touch-action: none" in text and "pointercancel" in text
-    viewer = Path(reports.__file__).parent / "viewer"
+    viewer = Path(drawings.__file__).parent / "viewer"
     assert all(len(file.read_text("utf-8").splitlines()) < 500 for file in viewer.iterdir())

@@ -37,7 +37,10 @@ _FLAGS = (
     "--no-first-run",
     "--remote-debugging-pipe",
 )
-_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "ArrowRight": (39, ""), "ArrowLeft": (37, "")}
+_KEYS = {
+    "Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""),
+    "ArrowLeft": (37, ""), "ArrowUp": (38, ""), "ArrowRight": (39, ""), "ArrowDown": (40, ""),
+}  # fmt: skip
 
 
 def find_browser() -> str | None:

@@ -29,9 +29,8 @@ SCREENSHOTS = ROOT / "docs" / "screenshots"
 DESKTOP, PHONE, SMALL = (1280, 860), (390, 844), (880, 560)  # width and height in CSS pixels
 LARGEST = 150_000  # bytes of a picture
 COLORS = 256
-SYMBOL = "gradtape.nn.softmax"  # whose entry stands for the reference
 QUERY = "tf.math.sin"
-RESULTS = "document.querySelectorAll('[data-md-component=search-result] a').length"
+RESULTS = "document.querySelectorAll('#site-search [role=option]').length"
 LONGEST_SEARCH = 60.0  # seconds, in which the browser also loads the index
 
 
@@ -42,14 +41,6 @@ class Site:
     folder: Path
     address: str
 
-    def page_of(self, symbol: str) -> str:
-        """Returns the page with the entry of a symbol: the smallest, as the index of all names has every one."""
-        pages = sorted((self.folder / "reference").rglob("*.html"), key=lambda page: page.stat().st_size)
-        for page in pages:
-            if f'id="{symbol}"' in page.read_text(encoding="utf-8"):
-                return page.relative_to(self.folder).as_posix()
-        raise ValueError(f"{self.folder} has no entry of {symbol}: build it with `make docs`")
-
 
 Show = Callable[[Browser, Site], None]
 
@@ -59,15 +50,10 @@ def show_page(path: str) -> Show:
     return lambda browser, site: browser.open(f"{site.address}/{path}")
 
 
-def show_reference(browser: Browser, site: Site) -> None:
-    browser.open(f"{site.address}/{site.page_of(SYMBOL)}#{SYMBOL}")
-
-
 def show_search(browser: Browser, site: Site) -> None:
     """Types a query into the field of the header, as a reader does, and waits for results."""
     browser.open(f"{site.address}/index.html")
-    browser.evaluate("document.getElementById('__search').click()")
-    browser.evaluate("document.querySelector('[data-md-component=search-query]').focus()")
+    browser.evaluate("document.querySelector('#site-search input').focus()")
     end = time.monotonic() + LONGEST_SEARCH
     browser.type(QUERY)
     while not browser.evaluate(RESULTS):
@@ -114,6 +100,37 @@ def show_missing_gradient(browser: Browser, site: Site) -> None:
         browser.open(variables_of("debugging", blocks=1)["tape"].report(Path(folder) / "step.html"))
 
 
+def show_tape(browser: Browser, site: Site) -> None:
+    """Shows the output of a notebook cell that ends with a traced tape, in the middle of its sweep."""
+    import gradtape as tf
+
+    kernels = [
+        [tf.Variable(tf.random.stateless_normal((16, 16), (i, j)) / 4, name="kernel") for j in range(2)]
+        for i in range(6)
+    ]
+    head = tf.Variable(tf.random.stateless_normal((16, 1), (9, 9)), name="head")
+    unused = tf.Variable(0.0, name="temperature")
+    x = tf.Variable(tf.random.stateless_normal((8, 16), (8, 8)), name="embedding")
+    with tf.GradientTape(trace=True) as tape:
+        h = tf.identity(x)
+        for i, (attention, dense) in enumerate(kernels):
+            with tf.name_scope(f"block_{i}"):
+                h += tf.nn.softmax(h @ attention @ tf.transpose(h)) @ h
+                h += tf.nn.relu(h @ dense)
+        scores = tf.tanh(h @ head / 500.0)
+        penalty = tf.reduce_sum(tf.square(head)) * 0.0
+        loss = tf.reduce_mean(tf.square(scores - 1.0)) + penalty
+    tape.gradient(loss, [x, head, unused, *(kernel for pair in kernels for kernel in pair)])
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "cell.html"
+        head_of_page = '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        file.write_text(f'{head_of_page}<body style="margin: 10px">{tape._repr_html_()}</body>', "utf-8")
+        browser.open(file)
+    drawing = "document.querySelector('[data-gradtape]')"
+    browser.evaluate(f"{drawing}.gradtapeDrawing.sweepTo(9)")
+    browser.resize(int(browser.evaluate("innerWidth")), int(browser.evaluate(f"{drawing}.offsetHeight")) + 20)
+
+
 @dataclass(frozen=True)
 class Shot:
     """A picture: what it shows, at which size, and in which colors."""
@@ -127,7 +144,7 @@ class Shot:
 PAGES: dict[str, Show] = {
     "home": show_page("index.html"),
     "guide": show_page("guides/why-none.html"),
-    "reference": show_reference,
+    "reference": show_page("reference/tf.math.softmax.html"),
     "search": show_search,
 }
 SHOTS: dict[str, Shot] = {
@@ -135,6 +152,8 @@ SHOTS: dict[str, Shot] = {
     **{f"{name}-phone": Shot(show, PHONE) for name, show in PAGES.items()},
     "home-dark": Shot(PAGES["home"], dark=True),
     "notebook": Shot(show_notebook),
+    "tape": Shot(show_tape),
+    "tape-phone": Shot(show_tape, PHONE),
     "report": Shot(show_report, file=ROOT / "docs" / "report.png"),
     "training-light": Shot(show_training, SMALL),
     "training-dark": Shot(show_training, SMALL, dark=True),

@@ -1,11 +1,11 @@
 // Runs a report's page without a browser: `node page.js page.html < questions.js` prints what the questions return.
-// Of the DOM there is what the page asks for; a canvas draws nothing, and text is seven points a letter.
+// Of the DOM there is what the page asks for; text is seven points a letter.
 "use strict";
 const fs = require("fs"), vm = require("vm");
 
 class Element {
   constructor(tag) {
-    Object.assign(this, { tag, children: [], style: {}, dataset: {}, attributes: {}, hidden: false, className: "", title: "", value: "" });
+    Object.assign(this, { tag, children: [], style: { setProperty() {} }, dataset: {}, attributes: {}, hidden: false, className: "", title: "", value: "" });
     Object.assign(this, { clientWidth: 390, clientHeight: 600, listeners: {}, own: "" });
     this.classList = { add() {}, remove() {}, toggle() {} };
   }

@@ -89,6 +89,7 @@ if sys.platform == "jedi":
         causes,
         checks,
         costs,
+        drawings,
         importlib,
         recordings,
         records,

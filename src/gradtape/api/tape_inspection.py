@@ -141,11 +141,17 @@ class InspectionMethods(Tape):
         return str(summary(self))
 
     def _repr_html_(self) -> str | None:
-        """Returns what notebooks show: the recorded ops and the memory they keep; None after the recording is freed."""
+        """Returns what notebooks show: of a traced tape, its graph; of others, the ops and the memory they keep.
+
+        Returns None after the recording is freed.
+        """
+        from ..inspect.drawings.cell import draw_tape
+
         try:
-            return inspection().overview(self)._repr_html_()  # type: ignore[no-any-return]
+            table = inspection().overview(self)._repr_html_()
         except RuntimeError:
             return None
+        return draw_tape(self, table)  # type: ignore[no-any-return]
 
     def memory(self) -> Any:
         """Lists what this tape keeps alive for the backward pass, by op and by line, with the largest arrays.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,14 @@ class Flow(Printable):
     rows: list[FlowRow]
     activations: list[ActivationRow]
     by: str
+    reading: Reading | None = field(default=None, compare=False)  # what notebooks draw
+
+    def _repr_html_(self) -> str:
+        """Returns what notebooks show: the graph with values and gradients, and the tables."""
+        from ..drawings.cell import draw
+
+        table = super()._repr_html_()
+        return table if self.reading is None else draw(self.reading, table)
 
     def tables(self) -> list[Table]:
         """Returns the gradients, then the activations."""
@@ -92,7 +100,7 @@ def flow(tape: Any, target: Any = None, sources: Any = None, by: str = "variable
             value = array_in_run(to_tensor(source))
         found.append((name, value, g))
     rows = [_of_variable(*entry) for entry in found] if by == "variable" else list(_of_layers(found))
-    return Flow(rows, list(_activations(reading)), by)
+    return Flow(rows, list(_activations(reading)), by, reading)
 
 
 def _of_variable(name: str, value: Any, g: Any) -> FlowRow:

@@ -6,6 +6,7 @@ A Keras layer's scope also knows the line that constructed the layer.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 from ...core.scopes import LayerName
@@ -17,7 +18,7 @@ def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, t
     """Returns the path of groups of each record: its scopes or, if it has none, the user function call it ran in.
 
     A function that jumps back to an earlier instruction was called again or began another loop iteration. A module's
-    `__call__` is shown under its class name.
+    `__call__` is shown under its class name. A variable belongs to the record that first uses it, and precedes it.
     """
     log = reading.log
     if not isinstance(log, TracingLog):
@@ -31,16 +32,19 @@ def layer_paths(reading: Reading, positions: Iterable[int]) -> list[tuple[int, t
         if line is not None and line[2] != "<module>" and not log.scope(at):
             calls[at] = (_function_name(code, line[2]), last[code][1])
     often = {name for name, count in calls.values() if count > 1}
+    first_users: dict[int, int] = {}
+    for at, record in enumerate(reading.records):
+        for p in record[1] if type(record) is tuple else ():
+            first_users.setdefault(p, at)
     found = []
     for at in positions:
-        # A variable belongs to the record that first uses it.
-        owner = at if reading.records[at] is not None else next(reading.users(at), at)
-        path = log.scope(at)
+        owner = at if reading.records[at] is not None else first_users.get(at, at)
+        path = log.scope(owner)
         if not path and owner in calls:
             name, count = calls[owner]
             path = (f"{name} {count}" if name in often else name,)
-        found.append((at, path))
-    return found
+        found.append((owner, at, path))
+    return [(at, path) for _, at, path in sorted(found, key=itemgetter(0, 1))]
 
 
 def describe_layer(log: Any, at: int | None) -> str:

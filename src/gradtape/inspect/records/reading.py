@@ -41,7 +41,8 @@ class Reading:
 
     def __init__(self, tape: Any, target: Any = None, sources: Any = None, doing: str = "inspect this tape") -> None:
         self.log = require_log(tape, doing)
-        self.records = self.log.records
+        # A list, as a record takes long to read; but a log with a budget would recompute all residuals for it.
+        self.records = list(self.log.records) if type(self.log.saved) is list else self.log.records
         self._lines: dict[LineReference | Line, Line] = {}
         # By the `id` of an output of an op without a derivative: its key in `steps_of`.
         self.keys_beside: dict[int, Hashable] = {}
@@ -155,7 +156,7 @@ class Reading:
     @cached_property
     def cotangents(self) -> dict[int, Any]:
         """The cotangent at each position of the path, as an array."""
-        return {at: _as_array(g) for at, g in self._swept.items()}
+        return {at: as_array(g) for at, g in self._swept.items()}
 
     @cached_property
     def _swept(self) -> dict[int, Any]:
@@ -192,7 +193,7 @@ class Reading:
         with dispatch.recorded_by(()):
             found = run_silently(op.vjp_raw if m is raw else op.vjp, m, given, saved, parents)
             dense = [None if g is None else materialize(m, g) for g in found]
-        return tuple(None if g is None else _as_array(g) for g in dense)
+        return tuple(None if g is None else as_array(g) for g in dense)
 
     def inputs(self, at: int) -> list[Any]:
         """Returns the input arrays of the record at `at`, None for unknown ones."""
@@ -254,10 +255,16 @@ class Reading:
         op = self.operation(at)
         if op is not None:
             return op.name
-        for variable, position in self.log.variable_positions():
-            if position == at:
-                return source_name(variable, None)
-        return "a watched tensor"
+        variable = self._variable_at.get(at)
+        return "a watched tensor" if variable is None else source_name(variable, None)
+
+    def is_variable(self, at: int) -> bool:
+        """Whether the value at `at` is that of a variable, and not a watched tensor or a result."""
+        return at in self._variable_at
+
+    @cached_property
+    def _variable_at(self) -> dict[int, Any]:
+        return {at: variable for variable, at in self.log.variable_positions()}
 
 
 def array_in_run(x: Any) -> Any:
@@ -271,7 +278,8 @@ def array_in_run(x: Any) -> Any:
     return np.asarray(x.array)
 
 
-def _as_array(g: Any) -> Any:
+def as_array(g: Any) -> Any:
+    """Returns a cotangent as an array."""
     return array_in_run(g) if isinstance(g, Tensor) else np.asarray(g)
 
 

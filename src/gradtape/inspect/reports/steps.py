@@ -25,7 +25,8 @@ from ..records.replay import Question
 from ..records.tables import Printable, Table
 from .report import tape_data, write_page
 
-_OF_A_STEP = ("value", "gradient", "forward", "backward", "bytes", "marks")  # of a node: what differs between steps
+# Of a node: what differs between steps.
+_OF_A_STEP = ("value", "gradient", "flow", "forward", "backward", "bytes", "marks")
 _EMPTY = (
     "No step was recorded. Steps are the gradients that a GradientTape without a memory budget is asked for inside the "
     "block, in the thread that entered it, in functions too, unless the step runs Python code there: then call "
@@ -125,7 +126,7 @@ class Steps(Printable):
 
     def _graph_of(self, data: dict[str, Any]) -> int:
         nodes = [{key: value for key, value in node.items() if key not in _OF_A_STEP} for node in data["nodes"]]
-        graph = {"nodes": nodes, "tree": data["tree"], "title": data["title"], "traced": data["traced"]}
+        graph = {"nodes": nodes, **{key: data[key] for key in ("lines", "tree", "sweep", "title", "traced")}}
         return self._graphs.setdefault(json.dumps(graph), len(self._graphs))
 
     def _thin(self) -> None:

@@ -7,14 +7,30 @@ from typing import Any
 from ...core.protocols import Line
 from ...graph.ir.graph import Graph, Node, Value, subgraphs
 from ..records.reading import line_data
-from .grouping import in_pieces
+from .grouping import fold
+
+
+class Lines:
+    """The source lines of nodes, each of which is written once."""
+
+    def __init__(self) -> None:
+        self.data: list[dict[str, Any]] = []
+        self._indices: dict[Line, int] = {}
+
+    def index(self, line: Line) -> int:
+        """Returns the index of a line in `data`."""
+        if line not in self._indices:
+            self._indices[line] = len(self.data)
+            self.data.append(line_data(line))
+        return self._indices[line]
 
 
 class _Gatherer:
     """Numbers the values and nodes of a graph and of its subgraphs, from `first` on."""
 
-    def __init__(self, first: int = 0) -> None:
+    def __init__(self, lines: Lines, first: int = 0) -> None:
         self.nodes: list[dict[str, Any]] = []
+        self._lines = lines
         self.made: dict[Value, int] = {}
         self._first = first
 
@@ -33,7 +49,7 @@ class _Gatherer:
         if len(outputs) > 1:
             node["outputs"] = len(outputs)
         if line is not None:
-            node["line"] = line_data(line)
+            node["line"] = self._lines.index(line)
         self.nodes.append(node)
         for value in outputs:
             self.made[value] = at
@@ -57,7 +73,7 @@ class _Gatherer:
         inner = []
         results: list[Value] = []
         for graph in subgraphs(node):
-            inner.append({"name": graph.name, "children": in_pieces([*self._given(graph, node), *self.body(graph)])})
+            inner.append({"name": graph.name, "children": [*self._given(graph, node), *self.body(graph)]})
             results += graph.outputs
         ins = [*node.inputs, *results]
         at = self.add(node.op.name, kind_of_node(node), ins, node.outputs, node.line)
@@ -90,7 +106,8 @@ def kind_of_node(node: Node) -> str:
 
 def graph_data(graph: Graph) -> dict[str, Any]:
     """Returns the page data of a traced function."""
-    gatherer = _Gatherer()
+    lines = Lines()
+    gatherer = _Gatherer(lines)
     children = [*gatherer.inputs(graph), *gatherer.body(graph)]
     results = {gatherer.made[value] for value in graph.outputs if value in gatherer.made}
     for node in gatherer.nodes:
@@ -103,26 +120,28 @@ def graph_data(graph: Graph) -> dict[str, Any]:
                   ["variables", str(len(graph.variables))], ["effects", str(sum(n.effect for n in graph.nodes))]],
         "traced": True,
         "nodes": gatherer.nodes,
-        "tree": in_pieces(children),
+        "lines": lines.data,
+        "tree": fold(children, {node["id"]: node for node in gatherer.nodes}),
+        "sweep": [],
         "problems": [],
         "sources": [],
     }  # fmt: skip
 
 
 def call_data(
-    graph: Graph, outside: list[int | None], call: dict[str, Any], count: int, first: int
+    graph: Graph, outside: list[int | None], call: dict[str, Any], count: int, first: int, lines: Lines
 ) -> tuple[list[Any], list[dict[str, Any]]]:
     """Returns the tree and the nodes inside a call on a tape; `outside` has the ids of the call's arguments.
 
     The call node takes the results, the first `count` outputs, as inputs; the other outputs are residuals.
     """
-    gatherer = _Gatherer(first)
+    gatherer = _Gatherer(lines, first)
     for value, at in zip(graph.all_inputs, outside, strict=False):
         if at is not None:
             gatherer.made[value] = at
-    tree = in_pieces(gatherer.body(graph))
+    tree = gatherer.body(graph)
     for node in gatherer.nodes:
-        node["onPath"] = call["onPath"]
+        node |= {"onPath": call["onPath"], "call": call["id"]}
     results = {gatherer.made[value] for value in graph.outputs[:count] if value in gatherer.made}
     call["ins"] = sorted({*call["ins"], *results} - {call["id"]})
     return tree, gatherer.nodes

@@ -1,19 +1,10 @@
 // The panel: what is to say about the step, or about what is selected.
 
-const make = (tag, name, text) => {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text !== undefined) made.textContent = text;
-  return made;
-};
-
 const seconds = (t) => (t >= 1 ? `${t.toFixed(2)} s` : t >= 1e-3 ? `${(t * 1e3).toPrecision(3)} ms` : `${(t * 1e6).toPrecision(3)} µs`);
 const bytes = (n) => {
   const unit = Math.min(3, Math.max(0, Math.floor(Math.log10(Math.max(n, 1)) / 3)));
   return `${unit ? (n / 1000 ** unit).toPrecision(3) : n} ${["B", "kB", "MB", "GB"][unit]}`;
 };
-const number = (x) => (x === undefined ? "" : x === 0 ? "0" : Math.abs(x) >= 1e4 || Math.abs(x) < 1e-3 ? x.toExponential(2) : `${Number(x.toPrecision(4))}`);
-
 function facts(pairs) {
   const list = make("dl", "facts");
   for (const [name, value] of pairs) if (value !== undefined && value !== "") list.append(make("dt", "", name), make("dd", "", value));

@@ -2,29 +2,46 @@
 
 const ruler = document.createElement("canvas").getContext("2d");
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
-const GAP = 26, ROW = 34, PAD = 18, HEAD = 30;
+const GAP = 26, ROW = 38, PAD = 18, HEAD = 30;
+
+const isWide = () => (isCell ? element("graph").clientWidth > 560 : innerWidth > 760);
+
+const number = (x) => (x === undefined || x === null ? "" : typeof x === "string" ? (x === "nan" ? "NaN" : "∞")
+  : x === 0 ? "0" : Math.abs(x) >= 1e4 || Math.abs(x) < 1e-3 ? x.toExponential(1) : `${Number(x.toPrecision(3))}`);
+
+// Control characters, some of which would turn the text around them, are shown as such.
+const plain = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]/gu, "\ufffd");
 
 function label(item) {
-  if (item.children) return item.name;
+  if (item.children) return plain(item.name);
   const { op, kind } = item.node;  // a variable inside of its layer does not say the layer's name again
-  return kind === "variable" && item.parent.parent ? op.slice(op.lastIndexOf("/") + 1) || op : op;
+  return plain(kind === "variable" && item.parent.parent ? op.slice(op.lastIndexOf("/") + 1) || op : op);
 }
 
 function caption(item) {
   if (item.children) return `${item.sum.ops} op${item.sum.ops === 1 ? "" : "s"}`;
-  const { shape, dtype, outputs } = item.node;
+  const { shape, dtype, outputs, count } = item.node;
+  if (count) return `${count} nodes, summarized`;
   if (!shape) return "";
   return (shape.length ? shape.join(" × ") : "scalar") + (dtype && dtype !== "float32" ? ` ${dtype}` : "") +
     (outputs ? `, ${outputs} outputs` : "");
 }
 
+// The value in short: a number, or norm and mean.
+function valueText(item) {
+  const value = item.node?.value;
+  if (!value) return "";
+  if (value.nan || value.inf) return [value.nan && `${value.nan} NaN`, value.inf && `${value.inf} infinite`].filter(Boolean).join(", ");
+  const sign = (item.node.dtype || "").startsWith("complex") ? "|·| " : "";
+  return value.size === 1 ? `= ${sign}${number(value.mean)}` : `${sign}norm ${number(value.norm)}, mean ${number(value.mean)}`;
+}
+
 function sizeOf(item) {
   if (item.children && item.open) return layOut(item);
-  ruler.font = `600 14px ${FONT}`;
-  const wide = ruler.measureText(label(item)).width;
-  ruler.font = `12px ${FONT}`;
-  item.w = Math.min(240, Math.max(96, Math.max(wide, ruler.measureText(caption(item)).width) + 30));
-  item.h = item.children ? 58 : 44;
+  const measure = (font, text) => { ruler.font = `${font} ${FONT}`; return ruler.measureText(text).width; };
+  const value = valueText(item);
+  item.w = Math.min(240, Math.max(96, measure("600 14px", label(item)) + 30, measure("12px", caption(item)) + 30, measure("12px", value) + 24));
+  item.h = item.children ? 58 : value ? 58 : 44;
 }
 
 // Children in rows by their longest way from the start; long stacks of rows are broken into columns, as in a newspaper.
@@ -55,12 +72,12 @@ function layOut(group) {
     for (const row of pass % 2 ? [...filled].reverse() : filled) settle(row, pass % 2 ? from : into);
   }
 
-  const aspect = innerWidth > 760 ? 1.5 : 0.7;
+  const aspect = !isWide() ? 0.7 : isCell ? 2.2 : 1.5;
   const heights = filled.map((row) => Math.max(...row.map((child) => child.h)) + ROW);
   const edge = (row, side) => side * Math.max(...row.map((child) => side * child.cx + child.w / 2));
   const span = Math.max(...filled.map((row) => edge(row, 1))) - Math.min(...filled.map((row) => edge(row, -1)));
   const total = heights.reduce((a, b) => a + b, 0);
-  const columns = Math.max(1, Math.min(Math.round(Math.sqrt(total * aspect / (span + 80))), Math.ceil(filled.length / 4)));
+  const columns = Math.max(1, Math.min(Math.round(Math.sqrt(total * aspect / (span + 80))), Math.ceil(filled.length / (isCell ? 2 : 4))));
   const limit = total / columns;
 
   let x = PAD, height = 0;
@@ -114,8 +131,8 @@ let boxes = [], wires = [];
 const MANY = 12;  // the wires of a variable that so many use are shown when one of their ends is selected
 
 function arrange() {
-  layOut(root);
-  root.x = root.y = 0;
+  layOut(top);
+  top.x = top.y = 0;
   boxes = [];
   const place = (group, x, y) => {
     for (const child of group.children) {
@@ -124,22 +141,33 @@ function arrange() {
       if (child.children && child.open) place(child, child.ax, child.ay);
     }
   };
-  place(root, 0, 0);
-  element("open-all").textContent = groupsBelow(root).some((group) => !group.open) ? "Open all" : "Close all";
+  place(top, 0, 0);
   const seen = new Map();
   for (const node of data.nodes) {
-    for (const id of node.ins) {
+    node.ins.forEach((id, i) => {
       const a = shown(itemOf.get(id)), b = shown(itemOf.get(node.id));
-      if (a === b) continue;
+      if (a === b) return;
       const key = `${keyOf(a)}>${keyOf(b)}`;
-      if (!seen.has(key)) seen.set(key, { a, b, onPath: false, shared: true });
-      const wire = seen.get(key);
-      wire.onPath ||= byId.get(id).onPath && node.onPath;
+      if (!seen.has(key)) seen.set(key, { a, b, shared: true, ends: new Set(), gradients: [], missing: 0, onPath: false });
+      const wire = seen.get(key), onPath = byId.get(id).onPath && node.onPath;
       wire.shared &&= users.get(id).length > MANY;
-    }
+      wire.onPath ||= onPath;
+      if (!node.flow || node.call !== undefined) return;
+      if (node.flow[i] !== null) wire.gradients.push(node.flow[i]);
+      else if (byId.get(id).onPath) wire.missing += 1;
+      if (node.flow[i] !== null && ranks.has(node.id)) wire.ends.add(ranks.get(node.id));
+    });
   }
   wires = [...seen.values()];
+  for (const wire of wires) {
+    wire.gradient = largest(wire.gradients);
+    wire.ranks = wire.ends.size ? [extreme(wire.ends, Math.min), extreme(wire.ends, Math.max)] : null;
+  }
 }
+
+// The largest of several norms, where NaN is larger than infinity, which is larger than any number.
+const largest = (norms) => (norms.includes("nan") ? "nan" : norms.includes("inf") ? "inf" : norms.length ? extreme(norms, Math.max) : undefined);
+const extreme = (all, choose) => { let found; for (const x of all) found = found === undefined ? x : choose(found, x); return found; };
 
 const keyOf = (item) => (item.children ? `g${item.id}` : item.node.id);
 

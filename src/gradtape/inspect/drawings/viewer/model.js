@@ -1,8 +1,8 @@
-// What the page shows: the recording of one step, as a tree of groups and operations; of several steps, that of one.
-"use strict";
+// What is drawn: the recording of one step, as a tree of groups and operations; of several steps, that of one.
+// The page and the cell say what there is: `page` (the data), `root` (the document or the root of the cell's element).
 
-const page = JSON.parse(document.getElementById("data").textContent);
-const element = (id) => document.getElementById(id);
+const element = (id) => root.getElementById(id);
+const isCell = root !== document;
 
 const KINDS = {
   product: "matrix products", elementwise: "elementwise", reduction: "reductions", movement: "moves data",
@@ -12,10 +12,10 @@ const MARKS = { nan: "NaN or infinite", none: "gradient is None", zero: "gradien
 const MODES = {
   kind: "kind", forward: "forward time", backward: "backward time", bytes: "memory kept", gradient: "gradient size",
 };
-const OF_A_STEP = ["value", "gradient", "forward", "backward", "bytes", "marks"];  // what differs from step to step
+const OF_A_STEP = ["value", "gradient", "flow", "forward", "backward", "bytes", "marks"];  // what differs from step to step
 
 // An item is a node of the graph or a group of items. Groups can be open or closed.
-let data, byId, itemOf, users, root, groupCount, step = 0;
+let data, byId, itemOf, users, top, groupCount, step = 0;
 
 function makeItem(entry, parent, depth) {
   if (typeof entry === "number") {
@@ -23,7 +23,8 @@ function makeItem(entry, parent, depth) {
     itemOf.set(entry, item);
     return item;
   }
-  const group = { name: entry.name, piece: !!entry.piece, id: groupCount++, parent, depth, open: false, edges: [] };
+  const name = entry.repeats ? `${entry.name} × ${entry.repeats}` : entry.name;
+  const group = { name, piece: !!entry.piece, repeats: entry.repeats, id: groupCount++, parent, depth, open: false, edges: [] };
   group.children = entry.children.map((child) => makeItem(child, group, depth + 1));
   return group;
 }
@@ -31,11 +32,15 @@ function makeItem(entry, parent, depth) {
 // The tree and the wires of a graph.
 function begin(graph) {
   data = graph;
+  for (const node of data.nodes) {
+    node.marks ||= [];
+    if (typeof node.line === "number") node.line = data.lines[node.line];
+  }
   byId = new Map(data.nodes.map((node) => [node.id, node]));
   itemOf = new Map();
   groupCount = 0;
-  root = makeItem({ name: data.title, children: data.tree }, null, 0);
-  root.open = true;
+  top = makeItem({ name: data.title, children: data.tree }, null, 0);
+  top.open = true;
   users = new Map(data.nodes.map((node) => [node.id, []]));
   for (const node of data.nodes) {
     for (const id of node.ins) {
@@ -48,6 +53,7 @@ function begin(graph) {
       a.parent.edges.push([a, b]);
     }
   }
+  rankAll();
 }
 
 // Shows one of several steps; says whether its graph is the one that was shown, of which groups stay open.
@@ -60,15 +66,36 @@ function takeStep(i) {
     for (const key of OF_A_STEP) delete node[key];
     Object.assign(node, { marks: [] }, taken.nodes[node.id]);
   }
-  summarise(root);
+  summarise(top);
   return same;
+}
+
+// When the backward sweep reaches each item: the steps of its first and of its last operation.
+let ranks;
+function rankAll() {
+  ranks = new Map((data.sweep || []).map((id, i) => [id, i]));
+  const rank = (node) => {
+    if (ranks.has(node.id)) return ranks.get(node.id);
+    if (node.call !== undefined) return ranks.get(node.call);
+    const next = node.onPath ? users.get(node.id).map((id) => ranks.get(id)).filter((i) => i !== undefined) : [];
+    return next.length ? Math.max(...next) : undefined;  // the cotangent of a leaf is complete after its last user
+  };
+  const visit = (item) => {
+    item.ranks = null;
+    for (const pair of item.children ? item.children.map(visit) : [[rank(item.node), rank(item.node)]]) {
+      if (!pair || pair[0] === undefined) continue;
+      item.ranks = item.ranks ? [Math.min(item.ranks[0], pair[0]), Math.max(item.ranks[1], pair[1])] : pair;
+    }
+    return item.ranks;
+  };
+  visit(top);
 }
 
 function summarise(group) {
   const sum = { ops: 0, forward: 0, backward: 0, bytes: 0, marks: new Set(), target: false, norm: 0, kinds: {} };
   for (const child of group.children) {
     const part = child.children ? summarise(child) : {
-      ops: child.node.kind === "variable" || child.node.kind === "input" ? 0 : 1, forward: child.node.forward || 0,
+      ops: child.node.kind === "variable" || child.node.kind === "input" ? 0 : child.node.count || 1, forward: child.node.forward || 0,
       backward: child.node.backward || 0, bytes: child.node.bytes || 0, marks: child.node.marks.map((m) => m[0]),
       target: child.node.target, norm: child.node.gradient?.norm || 0, kinds: { [child.node.kind]: 1 },
     };
@@ -96,7 +123,7 @@ function layers() {
       layer.forward += node.forward || 0; layer.backward += node.backward || 0; layer.bytes += node.bytes || 0;
     }
   };
-  visit(root, []);
+  visit(top, []);
   return [...found.values()];
 }
 
@@ -130,4 +157,4 @@ function found(text) {
 }
 
 if (page.steps) takeStep(page.steps.length - 1);
-else { begin(page); summarise(root); }
+else { begin(page); summarise(top); }
