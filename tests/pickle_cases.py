@@ -269,6 +269,7 @@ CASES = {
     ),
     "compat.v1.summary.FileWriter": lambda: v1.summary.FileWriter(at("v1")),
     "compat.v1.train.AdadeltaOptimizer": v1_optimizer(lambda: v1.train.AdadeltaOptimizer(0.1)),
+    "compat.v1.train.AdagradDAOptimizer": v1_optimizer(lambda: v1.train.AdagradDAOptimizer(0.1, 0)),
     "compat.v1.train.AdagradOptimizer": v1_optimizer(lambda: v1.train.AdagradOptimizer(0.1)),
     "compat.v1.train.AdamOptimizer": v1_optimizer(lambda: v1.train.AdamOptimizer(0.1)),
     "compat.v1.train.FtrlOptimizer": v1_optimizer(lambda: v1.train.FtrlOptimizer(0.1)),

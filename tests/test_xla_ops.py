@@ -20,7 +20,8 @@ ops.load_all()
 ON_HOST = {
     "banded_solve", "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k0e", "bessel_k1", "bessel_k1e", "bessel_y0",
     "bessel_y1", "check_numerics", "combined_boxes", "drawn_boxes", "dynamic_partition", "dynamic_segment_sum",
-    "expint", "isotonic", "logm", "nonzero", "random_binomial", "random_bounded_normal", "random_candidates",
+    "expint", "isotonic", "logm", "nonzero", "random_binomial", "random_bounded_normal", "random_box",
+    "random_candidates",
     "random_gamma", "random_gamma_grad", "random_poisson", "random_shuffle", "random_weighted_candidates", "sqrtm",
     "suppressed_boxes", "suppressed_overlaps", "unique", "unique_slices",
 }  # fmt: skip
