@@ -143,12 +143,12 @@ PICTURES: dict[str, Callable[[Path], Any]] = {
 
 
 def shrunk(drawn: Path, file: Path) -> None:
-    """Writes the picture in a width and with so many colours that it is small."""
+    """Writes the picture in a width and with so many colors that it is small."""
     picture = Image.open(drawn).convert("RGB")
-    for width, colours in ((640, 128), (640, 64), (560, 64), (480, 64), (400, 64)):
+    for width, colors in ((640, 128), (640, 64), (560, 64), (480, 64), (400, 64)):
         size = (width, round(picture.height * width / picture.width))
         smaller = picture.resize(size, Image.Resampling.LANCZOS)
-        smaller.quantize(colours, Image.Quantize.MAXCOVERAGE).save(file, optimize=True)
+        smaller.quantize(colors, Image.Quantize.MAXCOVERAGE).save(file, optimize=True)
         if file.stat().st_size < LARGEST:
             return
     raise ValueError(f"{file.name} has {file.stat().st_size:,} bytes, more than {LARGEST:,}: draw less")

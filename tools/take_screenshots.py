@@ -3,8 +3,8 @@
     python tools/take_screenshots.py [--site site] [home home-phone guide reference search-phone notebook report ...]
 
 Most pictures show the built documentation, which `make docs` writes to site/, at the width of a desktop or, with
-`-phone`, of a phone. `report` shows the training of examples/keras_digits.py step by step, `training-…` and `missing-…`
-the programs of two tutorials. `SHOTS` lists the names.
+`-phone`, of a phone. `report` shows the training of examples/keras_digits.py step by step, `missing-…` the program of
+a tutorial, `tape…` and `drawn-…` a notebook's cell. `SHOTS` lists the names.
 """
 
 from __future__ import annotations
@@ -20,18 +20,40 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from browser import HOW_TO_GET, Browser, find_browser
 from PIL import Image
 
 ROOT = Path(__file__).parent.parent
 SCREENSHOTS = ROOT / "docs" / "screenshots"
-DESKTOP, PHONE, SMALL = (1280, 860), (390, 844), (880, 560)  # width and height in CSS pixels
+DESKTOP, PHONE, SMALL, NARROW = (1280, 860), (390, 844), (1120, 720), (840, 600)  # width and height in CSS pixels
 LARGEST = 150_000  # bytes of a picture
 COLORS = 256
 QUERY = "tf.math.sin"
 RESULTS = "document.querySelectorAll('#site-search [role=option]').length"
 LONGEST_SEARCH = 60.0  # seconds, in which the browser also loads the index
+
+
+PROGRAM = """
+import gradtape as tf
+
+normal = tf.random.stateless_normal
+kernels = [[tf.Variable(normal((16, 16), (i, j)) / 4, name="kernel") for j in range(2)] for i in range(6)]
+head, temperature = tf.Variable(normal((16, 1), (9, 9)), name="head"), tf.Variable(1.0, name="temperature")
+x = tf.Variable(normal((8, 16), (8, 8)), name="embedding")
+with tf.GradientTape(trace=True) as tape:
+    h = tf.identity(x)
+    for i, (attention, dense) in enumerate(kernels):
+        with tf.name_scope(f"block_{i}"):
+            h += tf.nn.softmax(h @ attention @ tf.transpose(h)) @ h
+            h += tf.nn.relu(h @ dense)
+    scores = tf.tanh(h @ head / 500.0)
+    loss = tf.reduce_mean(tf.square(scores - 1.0)) + tf.reduce_sum(tf.square(head)) * 0.0
+tape.gradient(loss, [x, head, temperature, *(kernel for pair in kernels for kernel in pair)])
+"""
+HEAD_OF_CELL = """<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<style>body { margin: 10px } @media (prefers-color-scheme: dark) { body { background: #1e2129 } }</style>"""
 
 
 @dataclass(frozen=True)
@@ -80,18 +102,6 @@ def show_report(browser: Browser, site: Site) -> None:
         browser.open(steps.report(Path(folder) / "steps.html"))
 
 
-def show_training(browser: Browser, site: Site) -> None:
-    """Shows the steps of the network that docs/tutorials/training-loop.md trains."""
-    from draw_tutorials import variables_of
-
-    import gradtape as tf
-
-    with tf.inspect.record_steps(every=10) as steps:
-        variables_of("training-loop", blocks=3)
-    with tempfile.TemporaryDirectory() as folder:
-        browser.open(steps.report(Path(folder) / "steps.html"))
-
-
 def show_missing_gradient(browser: Browser, site: Site) -> None:
     """Shows the step of docs/tutorials/debugging.md whose gradient is None."""
     from draw_tutorials import variables_of
@@ -102,29 +112,12 @@ def show_missing_gradient(browser: Browser, site: Site) -> None:
 
 def show_tape(browser: Browser, site: Site) -> None:
     """Shows the output of a notebook cell that ends with a traced tape, in the middle of its sweep."""
-    import gradtape as tf
-
-    kernels = [
-        [tf.Variable(tf.random.stateless_normal((16, 16), (i, j)) / 4, name="kernel") for j in range(2)]
-        for i in range(6)
-    ]
-    head = tf.Variable(tf.random.stateless_normal((16, 1), (9, 9)), name="head")
-    unused = tf.Variable(0.0, name="temperature")
-    x = tf.Variable(tf.random.stateless_normal((8, 16), (8, 8)), name="embedding")
-    with tf.GradientTape(trace=True) as tape:
-        h = tf.identity(x)
-        for i, (attention, dense) in enumerate(kernels):
-            with tf.name_scope(f"block_{i}"):
-                h += tf.nn.softmax(h @ attention @ tf.transpose(h)) @ h
-                h += tf.nn.relu(h @ dense)
-        scores = tf.tanh(h @ head / 500.0)
-        penalty = tf.reduce_sum(tf.square(head)) * 0.0
-        loss = tf.reduce_mean(tf.square(scores - 1.0)) + penalty
-    tape.gradient(loss, [x, head, unused, *(kernel for pair in kernels for kernel in pair)])
+    variables: dict[str, Any] = {}
+    exec(compile(PROGRAM, "train.py", "exec"), variables)
+    drawn = variables["tape"]._repr_html_()
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "cell.html"
-        head_of_page = '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        file.write_text(f'{head_of_page}<body style="margin: 10px">{tape._repr_html_()}</body>', "utf-8")
+        file.write_text(f"{HEAD_OF_CELL}<body>{drawn}</body>", "utf-8")
         browser.open(file)
     drawing = "document.querySelector('[data-gradtape]')"
     browser.evaluate(f"{drawing}.gradtapeDrawing.sweepTo(9)")
@@ -154,9 +147,9 @@ SHOTS: dict[str, Shot] = {
     "notebook": Shot(show_notebook),
     "tape": Shot(show_tape),
     "tape-phone": Shot(show_tape, PHONE),
+    "drawn-light": Shot(show_tape, NARROW),
+    "drawn-dark": Shot(show_tape, NARROW, dark=True),
     "report": Shot(show_report, file=ROOT / "docs" / "report.png"),
-    "training-light": Shot(show_training, SMALL),
-    "training-dark": Shot(show_training, SMALL, dark=True),
     "missing-light": Shot(show_missing_gradient, SMALL),
     "missing-dark": Shot(show_missing_gradient, SMALL, dark=True),
 }

@@ -321,7 +321,7 @@ def _weighed_axis(x: Tensor, axis: Any) -> int:
 def softmax(logits: TensorLike, axis: AxisLike | None = None, name: str | None = None) -> Tensor:
     """The softmax function:
     positive numbers that sum to 1, `y[i] = exp(x[i]) / Σ_j exp(x[j])`, for `x` the `logits` along `axis`, by default
-    the last..
+    the last.
 
     - Shape: that of `logits`.
     - Dtypes: `bfloat16`, `float16`, `float32`, `float64`; the result has that of `logits`.

@@ -123,9 +123,9 @@ element("farther").onclick = () => zoom(1 / 1.3);
 
 function legend() {
   const parts = [];
-  const swatch = (colour, text) => {
+  const swatch = (color, text) => {
     const entry = make("span"), sample = make("i");
-    sample.style.background = colour;
+    sample.style.background = color;
     entry.append(sample, text);
     parts.push(entry);
   };

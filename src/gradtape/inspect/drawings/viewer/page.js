@@ -98,8 +98,8 @@ element("open-all").onclick = () => {
 };
 
 const present = Object.keys(MODES).filter((name) => name === "kind" || data.nodes.some((node) => (name === "gradient" ? node.gradient : node[name])));
-for (const name of present) element("colour").append(new Option(MODES[name], name));
-element("colour").onchange = (event) => { mode = event.target.value; legend(); redraw(); };
+for (const name of present) element("color").append(new Option(MODES[name], name));
+element("color").onchange = (event) => { mode = event.target.value; legend(); redraw(); };
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
 function theme(name) {
