@@ -12,7 +12,7 @@ from browsers import PROGRAM, browser, needs_browser
 pytestmark = needs_browser
 
 ROOT = Path(__file__).parent.parent
-THEME = ROOT / "tools/reference/theme"
+THEME = ROOT / "tools/theme"
 
 
 @pytest.fixture

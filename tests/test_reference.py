@@ -175,7 +175,7 @@ def test_the_search_field_finds_names_first():
         "inverse": "reference/tf.math.asin.html", "no such thing": None, "tf.": None,
     }  # fmt: skip
     script = f"""
-        const {{ find, prepared }} = require({json.dumps(str(ROOT / "tools/reference/theme/search/search.js"))});
+        const {{ find, prepared }} = require({json.dumps(str(ROOT / "tools/theme/search/search.js"))});
         const [rows, sections, queries] = {json.dumps([ROWS, SECTIONS, list(expected)])};
         const address = (hit) => hit === undefined ? null : hit.entry ? hit.entry.address : hit.section[0];
         console.log(JSON.stringify(queries.map((query) => address(find(query, prepared(rows), sections)[0]))));

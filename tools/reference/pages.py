@@ -1,7 +1,7 @@
 """The texts of the reference's pages: one for each function and class, one for each namespace, and the list of all.
 
 Each page costs milliseconds of mkdocs and kilobytes of the theme. The pages here therefore leave the search to the
-index of names, and their template (`theme/reference.html`) lists namespaces beside them instead of every page.
+index of names, and their template (`tools/theme/reference.html`) lists namespaces beside them instead of every page.
 """
 
 from __future__ import annotations

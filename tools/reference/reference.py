@@ -148,9 +148,8 @@ def imported_late(sources: griffe.ModulesCollection, module: str, name: str) -> 
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The reference has its own place in the navigation, and its templates and search field in the theme."""
+    """The reference has its own place in the navigation."""
     config.nav.append({"API reference": []})
-    config.theme.dirs.insert(0, str(Path(__file__).parent / "theme"))
     config.extra_css.append("search/search.css")
     config.extra_javascript.append("search/search.js")
     return config
