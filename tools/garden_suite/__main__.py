@@ -5,9 +5,9 @@
     python tools/garden_suite --results results.json --write    # the table of docs/ecosystem.md
     python tools/garden_suite ... --tensorflow path/of/tensorflow/bin/python --record
 
-MODELS and ADDONS are checkouts, of which `files.txt` lists test files. They are run as they are, with pytest and Keras 2,
-in a process for each folder, on both sides in the same way (`worker.py`). `requirements.txt` has what they import, for
-the environments of both sides: `pip install --no-deps --requirement tools/garden_suite/requirements.txt`.
+MODELS and ADDONS are checkouts, of which `files.txt` lists test files. `worker.py` runs them as they are, with pytest and
+Keras 2, in a process for each folder, on both sides in the same way. `requirements.txt` has what they import, for the
+environments of both sides: `pip install --no-deps --requirement tools/garden_suite/requirements.txt`.
 
 `--results` holds what came of each test, and is written after each folder: folders that it has are run again only with
 `--again`, and then only on gradtape. The tests that pass on TensorFlow are also in `baseline.json`, which `--record`
@@ -159,7 +159,7 @@ def checkout_of(folder: str, arguments: argparse.Namespace) -> Path:
             if checkout is not None and (checkout / package).is_dir():
                 return checkout.resolve()
             raise SystemExit(
-                f"{folder} is in {address}, and --{name} is {checkout or 'not given'}. Clone it and name the checkout:\n"
+                f"{folder} is in {address}, and --{name} is {checkout or 'not given'}. Clone it and name it:\n"
                 f"  git clone {address} && git -C {name} checkout {revision}\n"
                 f"  python tools/garden_suite --{name} {name} ..."
             )

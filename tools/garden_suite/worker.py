@@ -88,8 +88,9 @@ def main() -> None:
     sys.path.insert(0, str(sources))
     inside = Path(folder).relative_to(sources).as_posix()
     files = [str(sources / file) for file in listed_files() if folder_of(file) == inside]
-    options = ["-q", "-c", os.devnull, "--rootdir", str(sources), "-p", "no:cacheprovider", "--continue-on-collection-errors"]
-    pytest.main([*options, *files], plugins=[Outcomes(outcomes)])
+    options = ["-q", "--continue-on-collection-errors", "-p", "no:cacheprovider"]
+    place = ["-c", os.devnull, "--rootdir", str(sources)]
+    pytest.main([*options, *place, *files], plugins=[Outcomes(outcomes)])
     sys.stdout.flush()
     os._exit(0)  # threads of a test that has failed are not waited for
 
