@@ -5,9 +5,9 @@
     python tools/garden_suite --results results.json --write    # the table of docs/ecosystem.md
     python tools/garden_suite ... --tensorflow path/of/tensorflow/bin/python --record
 
-MODELS and ADDONS are checkouts, of which `files.txt` lists test files. `worker.py` runs them as they are, with pytest and
-Keras 2, in a process for each folder, on both sides in the same way. `requirements.txt` has what they import, for the
-environments of both sides: `pip install --no-deps --requirement tools/garden_suite/requirements.txt`.
+MODELS and ADDONS are checkouts, of which `files.txt` lists test files. `worker.py` runs them as they are, with pytest
+and Keras 2, in a process for each folder, on both sides in the same way. `requirements.txt` has what they import, for
+the environments of both sides: `pip install --no-deps --requirement tools/garden_suite/requirements.txt`.
 
 `--results` holds what came of each test, and is written after each folder: folders that it has are run again only with
 `--again`, and then only on gradtape. The tests that pass on TensorFlow are also in `baseline.json`, which `--record`
