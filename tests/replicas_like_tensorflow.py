@@ -203,6 +203,34 @@ def test_ragged_and_sparse_batches_are_split(strategy):
     assert tf.sparse.to_dense(second).numpy().tolist() == [[0.0, 0.0, 1.0]]
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_an_update_called_by_each_replica_merges_their_arguments(strategy, compiled):
+    with strategy.scope():
+        v = tf.Variable([1.0, 2.0])
+
+    def step(x):
+        x = x * tf.cast(number() + 1, tf.float32)
+        strategy.extended.update(v, lambda copy, x: copy.assign_add(x), args=(x,))
+        return tf.reduce_sum(v)
+
+    run = tf.function(lambda x: strategy.run(step, args=(x,))) if compiled else lambda x: strategy.run(step, args=(x,))
+    results = [[float(part) for part in run(tf.constant(x)).values] for x in ([2.0, 1.0], [3.0, 4.0])]
+    assert results == [[6.0, 9.0], [13.0, 23.0]]
+
+
+def test_an_update_in_a_function_that_the_only_replica_calls():
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    with strategy.scope():
+        v = tf.Variable(1.0)
+
+    @tf.function
+    def step(x):
+        return strategy.extended.update(v, lambda copy, x: copy.assign_add(x), args=(x,))
+
+    assert float(strategy.run(step, args=(tf.constant(2.0),))) == 3.0
+    assert float(v) == 3.0
+
+
 @pytest.mark.parametrize("inner", [False, True])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_updates_with_a_value_for_each_replica_change_each_copy(strategy, compiled, inner):

@@ -124,12 +124,13 @@ class StrategyExtended:
         return spread(found if workers is None else workers.rows(found, axis % len(found.dims)), self._local())
 
     def update(self, var: Any, fn: Callable[..., Any], args: Any = (), kwargs: Any = None, group: bool = True) -> Any:
-        """Calls `fn(var, *args, **kwargs)` for each replica's copy of the variable; `fn` may assign to it."""
-        if get_replica_context() is not None and place.strategy is not None:
-            raise RuntimeError(
-                "`extended.update` needs the cross-replica context: call it in a function given to "
-                "`tf.distribute.get_replica_context().merge_call`"
-            )
+        """Calls `fn(var, *args, **kwargs)` for each replica's copy of the variable; `fn` may assign to it.
+
+        Called for each replica, it merges their arguments first.
+        """
+        replica = get_replica_context()
+        if replica is not None and place.strategy is not None:
+            return replica._update(var, fn, args, kwargs, group)
         with cross_replica_context(self._container_strategy()):
             result = update(var, fn, tuple(args), dict(kwargs or {}))
         return result if group else nest.map_structure(self._container_strategy().experimental_local_results, result)
