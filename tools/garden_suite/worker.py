@@ -2,9 +2,9 @@
 
     python worker.py PLATFORM SOURCES FOLDER NAMES OUTCOMES CPUS
 
-The files are those of the folder that `files.txt` lists. What came of each test is written into OUTCOMES as soon as it
-is known. Tests that OUTCOMES has are not run again, so a process that a test ended can be followed by another. The
-other arguments are those of `tools/tensorflow_tests/worker.py`.
+The files are those of the folder that `files.txt` lists. What came of each test is written into OUTCOMES before the
+next one starts. Tests that OUTCOMES has are not run again, so a process that a test ended can be followed by another.
+The other arguments are those of `tools/tensorflow_tests/worker.py`.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ class Outcomes:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """The test has failed if nothing more is heard of it: the process ends, and the next one runs the rest."""
         self._note(nodeid, "failed", f"did not end within {TEST_SECONDS} s")
+        self._write()
         self._limit = threading.Timer(TEST_SECONDS, os._exit, (UNFINISHED,))
         self._limit.start()
 
@@ -60,9 +61,15 @@ class Outcomes:
         """The limit ends."""
         self._limit.cancel()
 
+    def pytest_sessionfinish(self) -> None:
+        """Writes what came of the last test."""
+        self._write()
+
+    def _write(self) -> None:
+        self.path.write_text(json.dumps(self.outcomes, indent=0))
+
     def _note(self, test: str, outcome: str, reason: str) -> None:
         self.outcomes[test] = [outcome, reason[-4000:]]
-        self.path.write_text(json.dumps(self.outcomes, indent=0))
 
 
 def listed_files() -> list[str]:
