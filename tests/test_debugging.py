@@ -250,6 +250,7 @@ def test_a_test_case_says_what_differs_and_where():
     case = tf.test.TestCase()
     case.assertAllClose({"x": 1.0, "y": 2.0}, Pair(1.0, 2.0))
     case.assertDictEqual({"a": np.ones(2), "b": "text"}, {"b": "text", "a": tf.ones(2)})
+    case.assertDictEqual({"a": 1, len: 2}, {len: 2, "a": 1})  # keys that cannot be sorted
     with pytest.raises(ValueError, match="Can't compare dict to non-dict"):
         case.assertAllClose({"a": 1}, 1)
     for given, other, text in (

@@ -291,7 +291,7 @@ class TestCase(unittest.TestCase):
         """Asserts that two dicts have the same keys and values, which may be tensors and arrays."""
         for d in (a, b):
             self.assertIsInstance(d, dict, f"{type(d)} is no dict. {msg or ''}")
-        self.assertEqual(list(sorted(a)), list(sorted(b)), msg)
+        self.assertEqual(set(a), set(b), msg)
         for key in a:
             if any(isinstance(d[key], Tensor | np.ndarray) for d in (a, b)):
                 self.assertAllEqual(a[key], b[key], f"at key {key!r}. {msg or ''}")
