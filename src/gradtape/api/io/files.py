@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -45,6 +46,7 @@ class GFile:
         self._mode = mode
         self._reader: BinaryIO | None = None
         self._writer: OutputFile | None = None
+        self._closed = False
         self._is_binary = "b" in mode
         self._kind = mode.replace("b", "")
         if self._kind not in _MODES:
@@ -59,6 +61,15 @@ class GFile:
     def mode(self) -> str:
         """The mode in which it is opened."""
         return self._mode
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._closed
+
+    def fileno(self) -> int:
+        """Raises `io.UnsupportedOperation`: as in TensorFlow, the file has no descriptor, wherever it is."""
+        raise io.UnsupportedOperation("File descriptors are not supported by TensorFlow FileIO: use open(), if it is local")
 
     def _reading(self) -> BinaryIO:
         if self._kind in ("w", "a"):
@@ -135,7 +146,14 @@ class GFile:
             self._writer.flush()
 
     def close(self) -> None:
-        """Closes the file; a later use opens it again."""
+        """Closes the file, which exists afterwards if its mode writes; a later use opens it again."""
+        if not self._closed and self._kind[0] in "wa":
+            self._writing()
+        self._release()
+        self._closed = True
+
+    def _release(self) -> None:
+        """Closes what is open, without creating a file that was never used."""
         reader, self._reader = self._reader, None
         writer, self._writer = self._writer, None
         if reader is not None:
@@ -164,7 +182,7 @@ class GFile:
 
     def __del__(self) -> None:
         with suppress(AttributeError):  # it was not created
-            self.close()
+            self._release()
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._reader is not None or self._writer is not None:
