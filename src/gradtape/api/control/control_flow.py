@@ -337,7 +337,7 @@ def _next(body: Callable[..., Any], loop_vars: Any, structure: list[Any]) -> Any
     """Returns the loop variables after one iteration."""
     found = body(*loop_vars)
     if not isinstance(found, list | tuple):
-        if len(structure) > 1 or dispatch.thread.trace is None:
+        if len(structure) > 1:
             raise TypeError(
                 f"`body` must return a list or tuple with a value for each of the {len(structure)} loop variables, got "
                 f"{type(found).__name__}"

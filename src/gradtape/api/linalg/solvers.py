@@ -62,16 +62,13 @@ def slogdet(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
 
 
 def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
-    """Returns the logarithm of the determinant of Hermitian positive definite matrices.
+    """Returns the logarithm of the modulus of the determinant of each matrix, `-inf` if it is singular.
 
     >>> round(tf.linalg.logdet([[2.0, 0.0], [0.0, 4.0]]).numpy().item(), 4)
     2.0794
     """
-    factor = ops.cholesky(ops.hermitian(square_matrices(matrix, "cholesky")))
-    diagonal = ops.matrix_diag_part(factor, low=0, high=0, align="RIGHT_LEFT")
-    if diagonal.dtype.is_complex:
-        diagonal = ops.real(diagonal)
-    return 2.0 * ops.sum(ops.log(diagonal), axis=(len(diagonal.dims) - 1,))
+    logarithm = ops.slogdet(square_matrices(matrix, "slogdet"))[1]
+    return ops.real(logarithm) if logarithm.dtype.is_complex else logarithm
 
 
 def solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:

@@ -75,7 +75,7 @@ def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = N
 
     Args:
       t: a tensor, or `tf.IndexedSlices`.
-      clip_norm: the largest norm, a positive scalar.
+      clip_norm: the largest norm, a positive scalar; infinity leaves `t` as it is.
       axes: the axes of the norm; None means all of them.
 
     Returns:
@@ -89,13 +89,15 @@ def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: AxisLike | None = N
     given = np.arange(rank) if axes is None else to_array(axes, np.int64).reshape(-1)
     along = tuple((given % max(rank, 1)).tolist())
     limit = ops.maximum(_limit(clip_norm, values), 0)
+    unlimited = ops.is_inf(ops.real(limit) if limit.dtype.is_complex else limit)
+    limit = ops.where(unlimited, ops.ones_like(limit), limit)
     scaled = values * limit
     if scaled.dims != values.dims:
         raise ValueError(f"Shapes {values.dims} and {limit.dims} are incompatible: clip_norm must broadcast to t")
     squares = ops.sum(values * values, axis=along, keepdims=True)
     positive = squares > 0
     norm = ops.where(positive, arithmetic.sqrt(ops.where(positive, squares, 1)), squares)
-    return _like(t, scaled / ops.maximum(norm, limit))
+    return _like(t, ops.where(unlimited, values, scaled / ops.maximum(norm, limit)))
 
 
 def clip_by_global_norm(
@@ -106,7 +108,7 @@ def clip_by_global_norm(
 
     Args:
       t_list: a list of tensors, `tf.IndexedSlices` and None, such as the gradients of a model.
-      clip_norm: the largest joint norm, a positive scalar.
+      clip_norm: the largest joint norm, a positive scalar; infinity leaves the tensors as they are.
       use_norm: the joint norm, if it is known; by default, `tf.linalg.global_norm(t_list)`.
 
     Returns:
@@ -124,6 +126,7 @@ def clip_by_global_norm(
     norm = to_tensor(known)
     limit = _limit(clip_norm, norm)
     scale = limit * ops.minimum(ops.reciprocal(norm), ops.reciprocal(limit))
+    scale = ops.where(ops.is_inf(limit), 1, scale)
     scale = ops.where(ops.is_finite(norm), scale, float("nan"))
     values = _values_of(t_list)
     scaled: Any = call_on_all("scale_arrays", values, scale)

@@ -209,7 +209,7 @@ def reduce_euclidean_norm(
     - Shape: that of `input_tensor` without the axes `axis`, which have size 1 with `keepdims`.
     - Dtypes: `int8` … `int64`, `uint8` … `uint64`, `bfloat16`, `float16`, `float32`, `float64`, `complex64`,
       `complex128`; the result has that of `input_tensor`.
-    - Derivative: `∂y/∂x[i] = x[i] / y`, `nan` where `y` is 0.
+    - Derivative: `∂y/∂x[i] = x[i] / y`, 0 where `y` is 0.
 
     >>> tf.math.reduce_euclidean_norm([[3.0, 4.0], [5.0, 12.0]], axis=1).numpy()
     array([ 5., 13.], dtype=float32)
@@ -217,7 +217,7 @@ def reduce_euclidean_norm(
     x = to_tensor(input_tensor)
     axes = reduced_axes(x, axis)
     if x.dtype.is_complex:
-        return ops.sqrt(ops.sum(x * ops.conj(x), axis=axes, keepdims=bool(keepdims)))
+        return _root(ops.sum(x * ops.conj(x), axis=axes, keepdims=bool(keepdims)))
     return ops.euclidean_norm(x, axis=axes, keepdims=bool(keepdims))
 
 
@@ -384,7 +384,7 @@ def norm(
 
     - Shape: that of `tensor` without the axes `axis`, which have size 1 with `keepdims`.
     - Dtypes: `bfloat16`, `float16`, `float32`, `float64`, `complex64`, `complex128`; the result has that of `tensor`.
-    - Derivative: of the euclidean norm `∂y/∂x[i] = x[i] / y`, `nan` where `y` is 0.
+    - Derivative: of the euclidean norm `∂y/∂x[i] = x[i] / y`, 0 where `y` is 0.
 
     Args:
       ord: for vectors "euclidean", any positive number or inf; for matrices "euclidean", "fro", 1, 2 (the largest
@@ -414,7 +414,7 @@ def _norm(x: Tensor, order: Any, axis: Any, keepdims: bool) -> Tensor:
         return _spectral_norm(x, axis, axes, keepdims)
     if order in ("euclidean", "fro", 2):
         squares = x * ops.conj(x) if x.dtype.is_complex else ops.square(x)
-        return ops.sqrt(ops.sum(squares, axis=axes, keepdims=keepdims))
+        return _root(ops.sum(squares, axis=axes, keepdims=keepdims))
     size = ops.abs(x)
     if of_matrices:
         columns, rows = (reduced_axes(x, i) for i in (axis if order == 1 else reversed(axis)))
@@ -426,6 +426,12 @@ def _norm(x: Tensor, order: Any, axis: Any, keepdims: bool) -> Tensor:
     if order == np.inf:
         return ops.max(size, axis=axes, keepdims=keepdims)
     return ops.pow(ops.sum(ops.pow(size, order), axis=axes, keepdims=keepdims), 1.0 / order)
+
+
+def _root(x: Tensor) -> Tensor:
+    """Returns the square root, with the derivative 0 at 0, where that of `sqrt` is infinite."""
+    positive = ops.not_equal(x, ops.zeros_like(x))
+    return ops.where(positive, ops.sqrt(ops.where(positive, x, ops.ones_like(x))), x)
 
 
 def _spectral_norm(x: Tensor, axis: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Tensor:

@@ -82,7 +82,7 @@ def linspace(
     [0.0, 0.5, 1.0]
     """
     first, last = p.promote_floats(start, stop)
-    kind = first.dtype if dtype is None else p.dtype_of(dtype)
+    kind = first.dtype if dtype is None or dtype is float else p.dtype_of(dtype)
     computed = kind if kind.is_floating or kind.is_complex else first.dtype
     first, last = (cast(x, computed if computed.size >= 4 else dtypes.float32) for x in (first, last))
     parts = int(num) - 1 if endpoint else int(num)

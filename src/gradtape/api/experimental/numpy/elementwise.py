@@ -96,6 +96,28 @@ def _test(op: str | Compute, otherwise: bool) -> Compute:
     return compute
 
 
+def _equal_to(infinity: float) -> Compute:
+    """Returns the test for an infinity of one sign, which complex numbers do not have."""
+    test = _test(lambda x: ops.equal(x, tensor(infinity, x.dtype)), False)
+
+    def compute(x: Tensor) -> Tensor:
+        if x.dtype.is_complex:
+            raise TypeError(
+                f"This operation is not supported for {x.dtype.name} values because it would be ambiguous: pass the real "
+                "or the imaginary part"
+            )
+        return test(x)
+
+    return compute
+
+
+def _signbit(x: Tensor) -> Tensor:
+    """The sign of a float, also of -0.0 and NaN; whether another number is negative."""
+    if x.dtype.is_floating:
+        return ops.signbit(x)
+    return _filled(x, False) if x.dtype.is_bool else ops.less(x, ops.zeros_like(x))
+
+
 def _filled(x: Tensor, value: bool) -> Tensor:
     return ops.broadcast_to(tensor(value), shape=x.dims)
 
@@ -250,8 +272,7 @@ SHARED = [
     *_rows("tensor", "", "int64", bitwise_not=lambda x: (ops.logical_not if x.dtype.is_bool else ops.invert)(x)),
     *_rows(
         "tensor", "", "bool", isfinite=is_finite, isinf=_test("is_inf", False), isnan=is_nan, isreal=_is_real,
-        isneginf=_test(lambda x: ops.equal(x, tensor(-math.inf, x.dtype)), False),
-        isposinf=_test(lambda x: ops.equal(x, tensor(math.inf, x.dtype)), False),
+        isneginf=_equal_to(-math.inf), isposinf=_equal_to(math.inf),
     ),
     *_rows("truth", "", "bool", logical_not="logical_not"),
     *_rows("truths", "", "bool", logical_and="logical_and", logical_or="logical_or", logical_xor="logical_xor"),
@@ -263,7 +284,7 @@ SHARED = [
         less_equal=on_bools("less_equal", dtypes.uint8), greater=on_bools("greater", dtypes.uint8),
         greater_equal=on_bools("greater_equal", dtypes.uint8),
     ),
-    *_rows("promote_floats", logaddexp="logaddexp", logaddexp2=_logaddexp2, nextafter=_nextafter),
+    *_rows("promote_floats", hypot="hypot", logaddexp="logaddexp", logaddexp2=_logaddexp2, nextafter=_nextafter),
 ]  # fmt: skip
 # Keras' functions that TensorFlow lacks, or that have another formula or other parameters there.
 KERAS_ROWS = [
@@ -272,7 +293,7 @@ KERAS_ROWS = [
     *_rows("tensor", "linear", imag=_imag, real=_real),
     *_rows("tensor", "values", sign=on_bools("sign"), trunc=_fix),
     *_rows("promote", fmax=without_nan("maximum"), fmin=without_nan("minimum"), gcd=_gcd, lcm=_lcm),
-    *_rows("promote_floats", divide_no_nan="divide_no_nan", heaviside=_heaviside, hypot="hypot"),
+    *_rows("promote_floats", divide_no_nan="divide_no_nan", heaviside=_heaviside),
     *_rows("promote_numeric", fmod="truncatemod", left_shift="left_shift", right_shift="right_shift"),
 ]
 _TENSORFLOW_ROWS = [
@@ -283,11 +304,11 @@ _TENSORFLOW_ROWS = [
     ),
     *_rows(
         "tensor", "", "bool", iscomplex=lambda x: ops.logical_not(_is_real(x)),
-        signbit=lambda x: _filled(x, False) if x.dtype.is_bool else ops.less(x, ops.zeros_like(x)),
+        signbit=_signbit,
     ),
     *_rows("promote", float_power="pow", power="pow", remainder="mod"),
     *_rows("promote", "", "int64", gcd=_integral(_gcd), lcm=_integral(_lcm)),
-    *_rows("promote_floats", heaviside=_step, hypot=lambda a, b: ops.sqrt(a * a + b * b)),
+    *_rows("promote_floats", heaviside=_step),
 ]  # fmt: skip
 _PUBLISHED = [*SHARED, *_TENSORFLOW_ROWS]
 globals().update({row.name: row.publish() for row in _PUBLISHED})

@@ -90,7 +90,8 @@ def logspace(
     """
     kind = result_type(start, stop, 1.0)
     exponents = cast(linspace(start, stop, num, endpoint, dtype=kind, axis=axis), kind)
-    return own("pow")(cast(tensor(base), kind), exponents)
+    values = own("pow")(cast(tensor(base), kind), exponents)
+    return values if dtype is None else cast(values, result_type(dtype))
 
 
 def geomspace(

@@ -262,7 +262,7 @@ def compress(condition: TensorLike, a: TensorLike, axis: int | None = None) -> T
     x = tensor(a) if axis is not None else ravel(a)
     axis = (axis or 0) % len(x.dims)
     lacking = builtins.max(x.dims[axis] - chosen.dims[0], 0)
-    chosen = resolve("concat")([chosen, np.zeros(lacking, bool)], 0)
+    chosen = resolve("concat")([chosen[: x.dims[axis]], np.zeros(lacking, bool)], 0)
     return resolve("boolean_mask")(x, chosen, axis=axis)
 
 
