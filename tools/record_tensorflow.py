@@ -5,6 +5,8 @@
 `tests/recorded/SUBJECT.py` holds `CASES`: pairs of a name and an expression over `tf` and `np`. An expression that
 starts with `grad:` is a lambda and its arguments, separated by ` @ `: value and gradients, in float64, are recorded.
 A whole program is a function of `tf` in place of the expression.
+A subject with `TENSORFLOW = "2.22"` is recorded under that version only, all others under the version of `tf.__version__`
+in gradtape, which is `VERSION`.
 The answers go to `tests/recorded/SUBJECT.json`; `tests/test_recorded.py` replays the same expressions on gradtape.
 """
 
@@ -15,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+VERSION = "2.21"
 FOLDER = Path(__file__).parent.parent / "tests" / "recorded"
 sys.path.insert(0, str(FOLDER.parent))  # for what several subjects share
 
@@ -73,18 +76,27 @@ def described(value):
 
 def load(subject):
     """The cases of one subject."""
+    return load_module(subject).CASES
+
+
+def load_module(subject):
     spec = importlib.util.spec_from_file_location(f"subject_{subject}", FOLDER / f"{subject}.py")
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # where AutoGraph looks for its source
     spec.loader.exec_module(module)
-    return module.CASES
+    return module
 
 
 def main(subjects):
     import tensorflow as tf
 
     for subject in subjects or sorted(path.stem for path in FOLDER.glob("*.py")):
+        module = load_module(subject)
+        version = getattr(module, "TENSORFLOW", VERSION)
+        if not tf.__version__.startswith(f"{version}."):
+            print(f"{subject}: left out, because TensorFlow {version} defines it, not {tf.__version__}")
+            continue
         answers = {}
-        for name, source in load(subject):
+        for name, source in module.CASES:
             if name in answers:
                 raise SystemExit(f"{subject}: two cases are named {name!r}")
             answers[name] = evaluate(source, tf)

@@ -99,7 +99,6 @@ CASES = [
     ("while_python", "tf.while_loop(lambda i: i < 3, lambda i: [i + 1], [0])"),
     ("while_nested", "tf.while_loop(lambda d: d['a'] < 3, lambda d: [{'a': d['a'] + 1}], [{'a': tf.constant(0)}])"),
     ("while_structure", "tf.while_loop(lambda i: i < 3, lambda i: (i + 1, i), [tf.constant(0)])"),
-    ("while_bare", "tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)])"),
     ("while_empty", "tf.while_loop(lambda: True, lambda: (), [])"),
     ("while_not_callable", "tf.while_loop(3, lambda i: [i], [tf.constant(0)])"),
     ("while_parallel", "tf.while_loop(lambda i: i < 3, lambda i: [i + 1], [tf.constant(0)], parallel_iterations=0)"),
