@@ -247,8 +247,9 @@ def _numpy_euclidean_norm(x, *, axis, keepdims=False):
 
 
 euclidean_norm = reduction(
-    "euclidean_norm", _euclidean_norm, on=REAL, weight=lambda m, x, y: m.divide_no_nan(x, y), samples=_SAMPLES, domain=(0.5, 2)
-)
+    "euclidean_norm", _euclidean_norm, on=REAL, weight=lambda m, x, y: m.divide_no_nan(x, y), samples=_SAMPLES,
+    domain=(0.5, 2),
+)  # fmt: skip
 
 
 _BOOLS = np.array([[True, False], [True, True]])

@@ -103,8 +103,8 @@ def _equal_to(infinity: float) -> Compute:
     def compute(x: Tensor) -> Tensor:
         if x.dtype.is_complex:
             raise TypeError(
-                f"This operation is not supported for {x.dtype.name} values because it would be ambiguous: pass the real "
-                "or the imaginary part"
+                f"This operation is not supported for {x.dtype.name} values because it would be ambiguous: pass the "
+                "real or the imaginary part"
             )
         return test(x)
 
