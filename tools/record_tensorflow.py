@@ -5,8 +5,8 @@
 `tests/recorded/SUBJECT.py` holds `CASES`: pairs of a name and an expression over `tf` and `np`. An expression that
 starts with `grad:` is a lambda and its arguments, separated by ` @ `: value and gradients, in float64, are recorded.
 A whole program is a function of `tf` in place of the expression.
-A subject with `TENSORFLOW = "2.22"` is recorded under that version only, all others under the version of `tf.__version__`
-in gradtape, which is `VERSION`.
+A subject with `TENSORFLOW = "2.22"` is recorded under that version only, all others under `VERSION`, the one that
+`tf.__version__` states on gradtape.
 The answers go to `tests/recorded/SUBJECT.json`; `tests/test_recorded.py` replays the same expressions on gradtape.
 """
 

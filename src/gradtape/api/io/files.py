@@ -69,7 +69,9 @@ class GFile:
 
     def fileno(self) -> int:
         """Raises `io.UnsupportedOperation`: as in TensorFlow, the file has no descriptor, wherever it is."""
-        raise io.UnsupportedOperation("File descriptors are not supported by TensorFlow FileIO: use open() for local files")
+        raise io.UnsupportedOperation(
+            "File descriptors are not supported by TensorFlow FileIO: use open() for local files"
+        )
 
     def _reading(self) -> BinaryIO:
         if self._kind in ("w", "a"):
