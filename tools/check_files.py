@@ -21,7 +21,7 @@ _RTOL = 1e-5  # of float32 results after several steps
 _OPTIMIZERS = "SGD Adam AdamW Adagrad RMSprop Adadelta Adamax Nadam Ftrl".split()
 _OWN = {
     "2": [f"legacy.{name}" for name in "SGD Adam Adagrad RMSprop Adadelta Adamax Nadam Ftrl".split()],
-    "3": "Lion Lamb".split(),
+    "3": "Lion Lamb Adafactor".split(),
 }
 _FORMATS = {
     "2": "checkpoint weights weights.h5 model.keras model.h5 saved_model export".split(),

@@ -1,6 +1,7 @@
 """Checkpoints of Keras models and optimizers."""
 
 import numpy as np
+import pytest
 
 import gradtape as tf
 
@@ -39,6 +40,34 @@ def test_a_model_that_is_built_later_goes_on_where_the_other_was(tmp_path):
     status.assert_existing_objects_matched()
     for mine, its in zip(again.variables, net.variables, strict=True):
         np.testing.assert_allclose(mine.numpy(), its.numpy(), rtol=1e-4, atol=1e-6)
+
+
+class Sum(keras.optimizers.Optimizer):
+    """An optimizer that fills its list after this has become an attribute."""
+
+    def build(self, variables):
+        super().build(variables)
+        self.sums = []
+        for variable in variables:
+            self.sums.append(self.add_variable_from_reference(variable, name="sum"))
+
+    def update_step(self, gradient, variable, learning_rate):
+        total = self.sums[self._get_variable_index(variable)]
+        self.assign_add(total, gradient)
+        self.assign_sub(variable, learning_rate * total)
+
+
+@pytest.mark.parametrize("kind", [keras.optimizers.Adafactor, Sum])
+def test_an_optimizer_that_is_built_later_has_its_values_at_once(tmp_path, kind):
+    first, again = kind(0.1), kind(0.1)
+    variables = [keras.Variable(np.ones(shape, np.float32)) for shape in [(2, 3), (3,)]]
+    first.apply([tf.fill(v.shape, 2.0) for v in variables], variables)
+    path = tf.train.Checkpoint(optimizer=first).write(tmp_path / "ckpt")
+    status = tf.train.Checkpoint(optimizer=again).read(path)
+    again.build(variables)
+    for found, expected in zip(again.variables, first.variables, strict=True):
+        np.testing.assert_array_equal(found.numpy(), expected.numpy(), expected.path)
+    status.assert_existing_objects_matched()
 
 
 def test_a_built_model(tmp_path):

@@ -16,6 +16,7 @@ from typing import Any
 from keras.src.backend.common.stateless_scope import in_stateless_scope
 
 import gradtape as tf
+from gradtape.checkpoint.containers import WaitingList
 from gradtape.core.owners import Owner
 from gradtape.core.tracebacks import at_boundary
 from gradtape.engine.run import dispatch
@@ -34,6 +35,14 @@ class OptimizerExtension(Owner):
     """Mixin between Keras' base optimizer and the concrete optimizers."""
 
     _exchanges_containers = False  # Keras keeps references to its containers
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Sets an attribute.
+
+        The list of variables, to which Keras adds each one as it is created, restores it from a checkpoint read before:
+        some optimizers fill other lists only after these have become attributes.
+        """
+        super().__setattr__(name, WaitingList(value) if name == "_variables" else value)
 
     @at_boundary
     def apply_gradients(self, grads_and_vars: Any) -> Any:
