@@ -11,9 +11,9 @@ import os
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
 from functools import partial
-from glob import escape, glob
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
@@ -23,8 +23,10 @@ from ..core.protos import wire
 from ..core.protos.records import decoded, encoded
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_array, to_tensor
+from ..state import file_systems
 from ..state.archive import locked, replacing, replacing_all
 from ..state.checksums import Checksum, masked_crc32c
+from ..state.file_systems import OutputFile, is_remote, open_to_read, path_text
 from .table import read_table, table_of
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -51,7 +53,7 @@ class Entry(NamedTuple):
 
 def is_bundle(prefix: str) -> bool:
     """Whether there is a TensorFlow checkpoint under this prefix."""
-    return os.path.isfile(prefix + INDEX)
+    return file_systems.is_file(prefix + INDEX)
 
 
 def read_bundle(prefix: str | os.PathLike[str]) -> dict[str, np.ndarray[Any, Any]]:
@@ -65,11 +67,42 @@ def write_bundle(prefix: str | os.PathLike[str], tensors: Mapping[str, Any], obj
 
     A checkpoint under the same prefix can be read until this one can: see `_switching`.
     """
-    path = os.fsdecode(prefix)
+    path, values = path_text(prefix), with_graph(tensors, object_graph)
+    if is_remote(path):
+        _upload(path, values)
+        return
     switching = partial(_switching, path)
     with replacing_all([data_path(path, 0, 1), path + INDEX], switching) as (data_file, index_file):
-        table = write_data(data_file, with_graph(tensors, object_graph))
-        index_file.write(index_of(table, 1))
+        index_file.write(index_of(write_data(data_file, values), 1))
+
+
+def _upload(path: str, tensors: Mapping[str, Any]) -> None:
+    """Write a checkpoint to a bucket, which cannot rename: the data as they come, then the index."""
+    data = data_path(path, 0, 1)
+    with _switching(path):
+        with data_file(data) as file:
+            table = write_data(file, tensors)
+        with replacing(path + INDEX) as file:
+            file.write(index_of(table, 1))
+
+
+@contextmanager
+def data_file(path: str) -> Iterator[BinaryIO | OutputFile]:
+    """Open a new data file, which replaces the one at `path` if the block succeeds.
+
+    Its bytes go to a bucket as they come. What is there of them after an error is removed: no index refers to it.
+    """
+    if not is_remote(path):
+        with replacing(path) as draft:
+            yield draft
+        return
+    try:
+        with file_systems.writing(path) as remote:
+            yield remote
+    except BaseException:
+        with suppress(errors.OpError, OSError):
+            file_systems.remove(path)
+        raise
 
 
 def with_graph(tensors: Mapping[str, Any], object_graph: bytes | None) -> Mapping[str, Any]:
@@ -79,7 +112,7 @@ def with_graph(tensors: Mapping[str, Any], object_graph: bytes | None) -> Mappin
     return {**tensors, OBJECT_GRAPH: wrap(np.array(object_graph, object), dtypes.string)}
 
 
-def write_data(file: BinaryIO, tensors: Mapping[str, Any], shard: int = 0) -> dict[str, bytes]:
+def write_data(file: BinaryIO | OutputFile, tensors: Mapping[str, Any], shard: int = 0) -> dict[str, bytes]:
     """Write tensors, or what becomes one, to a data file, one after the other; return their entries for the index."""
     entries, offset = {}, 0
     for name, value in sorted(tensors.items(), key=lambda item: item[0].encode()):
@@ -106,41 +139,48 @@ def _switching(path: str) -> Iterator[None]:
     Meanwhile the previous index refers to the previous data by another name, that of the first of two data files, for
     TensorFlow's readers, too. A lock keeps the files of two writers apart.
     """
-    with locked(os.path.dirname(path) or "."):
+    with locked(file_systems.folder_of(path)):
         _keep_previous(path)
         yield
-        remove_data(path, keep=data_path(path, 0, 1))
+        remove_files(path, DATA, keep=data_path(path, 0, 1))
 
 
 def _keep_previous(path: str) -> None:
     """Give the data file of an existing checkpoint another name, and write an index that refers to it by that."""
     data, kept = data_path(path, 0, 1), data_path(path, 0, 2)
     try:
-        with open(path + INDEX, "rb") as file:
-            table = read_table(file.read())
+        table = read_table(_contents(path + INDEX))
         if decoded("BundleHeaderProto", table[b""]).num_shards != 1:
             return  # its data files have other names anyway
-    except (FileNotFoundError, LookupError, ValueError):
+    except (errors.NotFoundError, LookupError, ValueError):
         return  # there is none, or it is damaged
-    with suppress(FileNotFoundError):
-        os.remove(kept)
+    with suppress(errors.NotFoundError):
+        file_systems.remove(kept)
     try:
-        os.link(data, kept)
-    except OSError:  # there is no data, or the file system has no links: the two renames follow each other closely
+        file_systems.link(data, kept)
+    except errors.OpError:  # there is no data, or the system has no links: the two renames follow each other closely
         return
     with replacing(path + INDEX) as file:
         file.write(table_of(table | {b"": _header(2)}))
 
 
-def remove_data(prefix: str, keep: str | None = None) -> None:
-    """Delete the data files of a checkpoint except for one."""
-    for path in glob(escape(prefix) + DATA):
-        if path != keep:
-            with suppress(FileNotFoundError):
-                os.remove(path)
+def _contents(path: str) -> bytes:
+    with open_to_read(path) as file, errors.of_system(path):
+        return file.read()
 
 
-def _write_tensor(file: BinaryIO, tensor: Tensor) -> tuple[int, int]:
+def remove_files(prefix: str, pattern: str, keep: str | None = None) -> None:
+    """Delete the files whose names are this prefix and an ending of this pattern, except for one."""
+    folder, start = file_systems.folder_of(prefix), os.path.basename(prefix)
+    with suppress(errors.NotFoundError):
+        for name in file_systems.names(folder):
+            path = prefix + name.removeprefix(start)
+            if name.startswith(start) and fnmatchcase(name.removeprefix(start), pattern) and path != keep:
+                with suppress(errors.NotFoundError):
+                    file_systems.remove(path)
+
+
+def _write_tensor(file: BinaryIO | OutputFile, tensor: Tensor) -> tuple[int, int]:
     """Write a tensor; return its size in bytes and its checksum."""
     array = np.asarray(to_array(tensor))
     if tensor.dtype is not dtypes.string:
@@ -189,17 +229,16 @@ class BundleReader:
     """
 
     def __init__(self, prefix: str | os.PathLike[str]) -> None:
-        self.path = os.fsdecode(prefix)
+        self.path = path_text(prefix)
         self._files: dict[int, BinaryIO] = {}
         self._verified: set[str] = set()
         index = self.path + INDEX
         for _ in range(_ATTEMPTS):
-            with errors.of_system(index), open(index, "rb") as file:
-                self._read_index(file.read())
-                self._open_data()
-                with suppress(FileNotFoundError):
-                    if os.path.samestat(os.stat(index), os.fstat(file.fileno())):
-                        break
+            contents = _contents(index)
+            self._read_index(contents)
+            self._open_data()
+            if _contents(index) == contents:
+                break
         self.dtypes = {name: entry.dtype for name, entry in self._entries.items()}
 
     def _read_index(self, data: bytes) -> None:
@@ -216,8 +255,8 @@ class BundleReader:
         """Open the data files that there are; the error about a missing one says which tensor needs it."""
         self.close()
         for shard in {entry.shard for entry in (*self._entries.values(), *self._parts.values())}:
-            with suppress(OSError):
-                self._files[shard] = open(data_path(self.path, shard, self._shards), "rb", buffering=0)
+            with suppress(errors.OpError):
+                self._files[shard] = _open_unbuffered(data_path(self.path, shard, self._shards))
 
     @contextmanager
     def _trusting(self, path: str) -> Any:
@@ -279,9 +318,9 @@ class BundleReader:
         """Returns the path of the data file with a tensor, and the file at its place; checks the sizes."""
         path = data_path(self.path, entry.shard, self._shards)
         with errors.of_system(path):
-            file = self._files.get(entry.shard) or self._files.setdefault(entry.shard, open(path, "rb", buffering=0))
+            file = self._files.get(entry.shard) or self._files.setdefault(entry.shard, _open_unbuffered(path))
             with self._trusting(path):
-                if entry.offset + entry.size > os.fstat(file.fileno()).st_size:
+                if entry.offset + entry.size > file.seek(0, os.SEEK_END):
                     raise wire.DecodeError(f"the file ends within the tensor {name!r}")
                 if entry.dtype is not dtypes.string:
                     _check_size(name, entry)
@@ -324,6 +363,14 @@ class BundleReader:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+def _open_unbuffered(path: str) -> BinaryIO:
+    """Opens a file for large reads."""
+    if is_remote(path):
+        return open_to_read(path)
+    with errors.of_system(path):
+        return cast(BinaryIO, open(file_systems.file_system(path)[1], "rb", buffering=0))
 
 
 def _check_size(name: str, entry: Entry) -> None:

@@ -14,6 +14,7 @@ from ..core.tracebacks import bounded
 from ..engine.run import dispatch
 from ..engine.run.convert import to_array, to_tensor
 from ..engine.run.signatures import signature_of
+from ..state.file_systems import folder_of, is_folder, is_remote
 from ..state.variable import Variable
 from . import shared, state
 from .object_graph import children, describe_objects, is_trackable, variable_of
@@ -120,9 +121,9 @@ class Checkpoint(Owner):
 
         def write(tensors: Sequence[Tensor]) -> list[Tensor]:
             prefix, *values = tensors
-            path = os.fsdecode(prefix.array[()])
-            if isinstance(file_prefix, Tensor) and not os.path.isdir(os.path.dirname(path) or "."):
-                raise errors.NotFoundError(f"{os.path.dirname(path)}; No such file or directory")
+            path, folder = os.fsdecode(prefix.array[()]), folder_of(os.fsdecode(prefix.array[()]))
+            if isinstance(file_prefix, Tensor) and not (is_remote(path) or is_folder(folder)):
+                raise errors.NotFoundError(f"{folder}; No such file or directory")
             given = iter(values)
             named = {
                 key: _as_stored(next(given), variable) if key in as_tensors else _saved_value(variable)
@@ -168,7 +169,7 @@ class Checkpoint(Owner):
             counter.assign(before)
             raise
         if shared.leads():
-            state.write(os.path.dirname(path), path, [path])
+            state.write(folder_of(path), path, [path])
         return path
 
     def read(self, save_path: Any, options: Any = None) -> Any:

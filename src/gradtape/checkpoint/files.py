@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
-from glob import escape, glob
 from typing import Any
 
 from ..core import errors
+from ..state import file_systems
 from ..state.archive import ArchiveReader
-from . import shared, tensorflow_graph
-from .bundle import INDEX, BundleReader, remove_data
+from ..state.file_systems import path_text
+from . import bundle, shared, tensorflow_graph
+from .bundle import INDEX, BundleReader
 from .object_graph import ObjectNode, SlotVariable, check_nodes
 from .shared import ENDING
 
@@ -24,8 +24,13 @@ def exists(prefix: str) -> bool:
 
 def newest(prefix: str) -> str | None:
     """The main file of a checkpoint; the newer one if both formats exist, None if neither does."""
-    found = [path for path in (prefix + INDEX, prefix + ENDING) if os.path.isfile(path)]
-    return max(found, key=os.path.getmtime, default=None)
+    found = [path for path in (prefix + INDEX, prefix + ENDING) if file_systems.is_file(path)]
+    return max(found, key=modified, default=None)
+
+
+def modified(path: str) -> float:
+    """Returns the modification time of a file in seconds."""
+    return file_systems.stat(path).mtime_nsec / 1e9
 
 
 def open_checkpoint(save_path: Any) -> ArchiveReader | BundleReader:
@@ -33,10 +38,11 @@ def open_checkpoint(save_path: Any) -> ArchiveReader | BundleReader:
 
     The folder of a SavedModel stands for the checkpoint inside it.
     """
-    given = os.fsdecode(save_path)
-    if os.path.isdir(given) and any(os.path.isfile(os.path.join(given, name)) for name in _SAVED_MODEL):
-        given = os.path.join(given, "variables", "variables")
-    found = newest(given) or (given if given.endswith(ENDING) and os.path.isfile(given) else None)
+    given = path_text(save_path)
+    _check_scheme(given)
+    if any(file_systems.is_file(file_systems.join(given, name)) for name in _SAVED_MODEL):
+        given = file_systems.join(given, "variables", "variables")
+    found = newest(given) or (given if given.endswith(ENDING) and file_systems.is_file(given) else None)
     if found is None:
         raise errors.NotFoundError(
             f"Error when restoring from checkpoint at {given}: Failed to find any matching files for {given}\nPlease "
@@ -46,12 +52,24 @@ def open_checkpoint(save_path: Any) -> ArchiveReader | BundleReader:
     return BundleReader(given) if found.endswith(INDEX) else shared.open_shards(found)
 
 
+def _check_scheme(path: str) -> None:
+    """Raises TensorFlow's ValueError for a path of an unknown scheme."""
+    try:
+        file_systems.file_system(path)
+    except errors.UnimplementedError as error:
+        raise ValueError(
+            "Unsuccessful TensorSliceReader constructor: Failed to get matching files on "
+            f"{path}: UNIMPLEMENTED: {error.message}"
+        ) from error
+
+
 def remove(prefix: str) -> None:
     """Delete the files of a checkpoint, main files first: without them the others are not read."""
-    for path in (prefix + ENDING, prefix + INDEX, *glob(escape(prefix) + ".shard-?????-of-?????" + ENDING)):
-        with suppress(FileNotFoundError):
-            os.remove(path)
-    remove_data(prefix)
+    for path in (prefix + ENDING, prefix + INDEX):
+        with suppress(errors.NotFoundError):
+            file_systems.remove(path)
+    for pattern in (shared.SHARDS, bundle.DATA):
+        bundle.remove_files(prefix, pattern)
 
 
 def nodes_of(reader: ArchiveReader | BundleReader) -> list[ObjectNode] | None:

@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 from ..core import errors
 from ..core.tensor import Tensor, wrap
 from ..engine.run.convert import to_array
-from ..state import archive
+from ..state import archive, file_systems
 from . import bundle
 from .object_graph import ObjectNode
 from .tensorflow_graph import encode_graph
 
 ENDING = ".npz"
+SHARDS = ".shard-?????-of-?????" + ENDING  # a pattern of names
 _SHARD = re.compile(r"\.shard-\d{5}-of-\d{5}\.npz")  # appended to the path of the checkpoint
 
 
@@ -75,8 +76,8 @@ def write(prefix: str, contents: Contents, as_archive: bool = False) -> None:
 
 def _save_bundle(prefix: str, contents: Contents) -> None:
     bundle.write_bundle(prefix, contents.values, encode_graph(contents.nodes, contents.names))
-    with suppress(FileNotFoundError):  # the checkpoint under this prefix is another one now
-        os.remove(prefix + ENDING)
+    with suppress(errors.NotFoundError):  # the checkpoint under this prefix is another one now
+        file_systems.remove(prefix + ENDING)
 
 
 def _share_bundle(prefix: str, contents: Contents, group: Group) -> None:
@@ -87,14 +88,14 @@ def _share_bundle(prefix: str, contents: Contents, group: Group) -> None:
     entries: dict[str, bytes] = {}
 
     def write_data() -> None:
-        with archive.replacing(own) as file:
+        with bundle.data_file(own) as file:
             entries.update(bundle.write_data(file, mine, group.rank))
 
     def write_index() -> None:
         with archive.replacing(prefix + bundle.INDEX) as file:
             file.write(bundle.index_of(everything, group.size))
-        with suppress(FileNotFoundError):
-            os.remove(prefix + ENDING)
+        with suppress(errors.NotFoundError):
+            file_systems.remove(prefix + ENDING)
 
     try:
         _agree(group, write_data)
@@ -102,8 +103,8 @@ def _share_bundle(prefix: str, contents: Contents, group: Group) -> None:
         everything = {key: bytes.fromhex(entry) for part in parts for key, entry in part.items()}
         _agree(group, lambda: write_index() if group.rank == 0 else None)
     except BaseException:  # without the index nothing would delete the data
-        with suppress(OSError):
-            os.remove(own)
+        with suppress(errors.OpError):
+            file_systems.remove(own)
         raise
 
 
@@ -126,16 +127,16 @@ def _share_archive(prefix: str, contents: Contents, group: Group) -> None:
         _agree(group, lambda: _write_archive(own, {key: values[key] for key in mine}, {}))
         _agree(group, lambda: write_main() if group.rank == 0 else None)
     except BaseException:  # without the main file nothing would delete the shard
-        with suppress(OSError):
-            os.remove(own)
+        with suppress(errors.OpError):
+            file_systems.remove(own)
         raise
 
 
 def _remove_bundle(prefix: str) -> None:
     """Delete TensorFlow's files under a prefix, which has another checkpoint now."""
-    with suppress(FileNotFoundError):
-        os.remove(prefix + bundle.INDEX)
-        bundle.remove_data(prefix)
+    with suppress(errors.NotFoundError):
+        file_systems.remove(prefix + bundle.INDEX)
+        bundle.remove_files(prefix, bundle.DATA)
 
 
 def _notes(contents: Contents) -> dict[str, Any]:
@@ -198,7 +199,7 @@ class ShardedReader(archive.ArchiveReader):
         with ExitStack() as when_damaged:
             when_damaged.callback(super().close)
             for name, keys in shards.items():
-                part = os.path.join(os.path.dirname(path), name)
+                part = os.path.join(os.path.dirname(self.path), name)
                 if not _SHARD.fullmatch(part.removeprefix(prefix)):
                     raise errors.DataLossError(f"{path} names {name!r} as a part of it")
                 try:

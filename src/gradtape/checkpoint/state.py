@@ -8,9 +8,10 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from ..core import errors
 from ..state.archive import is_inside, replacing
+from ..state.file_systems import join, open_to_read
 from . import files
 
 logger = logging.getLogger("gradtape")
@@ -46,17 +47,18 @@ def write(
     lines += [f"all_model_checkpoint_timestamps: {time!r}" for time in timestamps]
     if last_preserved is not None:
         lines.append(f"last_preserved_timestamp: {last_preserved!r}")
-    with replacing(Path(folder) / name) as file:
+    with replacing(join(folder, name)) as file:
         file.write("".join(f"{line}\n" for line in lines).encode())
 
 
 def read(folder: str, name: str = "checkpoint") -> CheckpointState | None:
     """Read the state file; None if there is none."""
     try:
-        return _parse_state((Path(folder) / name).read_text(), folder)
-    except (FileNotFoundError, NotADirectoryError):
+        with open_to_read(join(folder, name)) as file:
+            return _parse_state(file.read().decode(), folder)
+    except (errors.NotFoundError, errors.FailedPreconditionError):
         return None
-    except ValueError as error:  # as in TensorFlow, a damaged file is ignored
+    except (errors.OpError, ValueError) as error:  # as in TensorFlow, a file that cannot be read is ignored
         logger.warning("%s: %s. The file %r is not used", folder, error, name)
         return None
 

@@ -14,6 +14,7 @@ from ..core import errors, log_ignored
 from ..core.type_hints import PathLike
 from ..engine.run.signatures import signature_of
 from ..state.archive import ArchiveReader
+from ..state.file_systems import is_folder
 from ..state.moving_average import ExponentialMovingAverage
 from . import state
 from .bundle import BundleReader
@@ -189,7 +190,7 @@ def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
     array([1., 2.], dtype=float32)
     """
     given = os.fsdecode(ckpt_dir_or_file)
-    if os.path.isdir(given):
+    if is_folder(given):
         found = latest_checkpoint(given)
         if found is None:
             raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {given}")

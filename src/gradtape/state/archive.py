@@ -37,10 +37,12 @@ _AT_ONCE = 1 << 20  # bytes read at a time
 
 
 def is_inside(path: str, folder: str) -> bool:
-    """Whether a path is below a local folder, without following links."""
-    if "\0" in path or is_remote(path):
+    """Whether a path is below a folder of the same file system, without following links."""
+    if "\0" in path or is_remote(path) != is_remote(folder):
         return False
-    own = os.path.join(os.path.abspath(folder), "")
+    if is_remote(folder):
+        return path.startswith(folder.rstrip("/") + "/") and ".." not in path.split("/")
+    own = os.path.join(os.path.abspath(file_system(folder)[1]), "")
     return os.path.abspath(file_system(path)[1]).startswith(own)  # the file that `file://` stands for
 
 
@@ -50,26 +52,24 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     System errors are raised as TensorFlow's: `ResourceExhaustedError` if the disk is full.
     """
-    with replacing_all([path]) as (file,):
-        yield file
+    if not is_remote(path):
+        with replacing_all([path]) as (file,):
+            yield file
+        return
+    contents = io.BytesIO()  # a bucket has no rename
+    yield contents
+    with writing(path) as remote:
+        remote.write(contents.getbuffer())
 
 
 @contextmanager
 def replacing_all(
     paths: Sequence[str | os.PathLike[str]], switching: Callable[[], AbstractContextManager[Any]] = nullcontext
 ) -> Iterator[list[BinaryIO]]:
-    """Open temporary files that replace `paths`, of one folder, in this order, if the block succeeds.
+    """Open temporary files that replace local `paths`, of one folder, in this order, if the block succeeds.
 
-    None is replaced before all are on disk, so a full disk changes nothing. `switching` surrounds the replacements. The
-    files of a bucket are written as a whole after the block.
+    None is replaced before all are on disk, so a full disk changes nothing. `switching` surrounds the replacements.
     """
-    if is_remote(paths[0]):
-        in_memory = [io.BytesIO() for _ in paths]
-        yield list[BinaryIO](in_memory)
-        for path, contents in zip(paths, in_memory, strict=True):
-            with writing(path) as remote:
-                remote.write(contents.getbuffer())
-        return
     targets = [Path(file_system(path)[1]) for path in paths]
     # The random name allows concurrent writers, and an attacker cannot predict it to plant a link.
     process = os.getpid()  # a child that was forked in the block leaves the files to its parent
@@ -106,11 +106,14 @@ def replacing_all(
 
 @contextmanager
 def locked(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """In the block, no other process or thread is in such a block for this folder, where the system can say so."""
-    if fcntl is None:
+    """In the block, no other process or thread is in such a block for this folder, where the system can say so.
+
+    Buckets have no locks.
+    """
+    if fcntl is None or is_remote(folder):
         yield
         return
-    handle = os.open(folder, os.O_RDONLY)
+    handle = os.open(file_system(folder)[1], os.O_RDONLY)
     try:
         with suppress(OSError):  # some network file systems have no locks
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -139,9 +142,9 @@ class _Draft(io.FileIO):
 
 def remove_drafts(folder: str, pattern: str) -> None:
     """Remove temporary files of this pattern whose processes were killed while writing."""
-    if os.name != "posix":
-        return  # there is no portable way to ask whether a process is running
-    for draft in Path(folder).glob(f"{pattern}.*.part"):
+    if os.name != "posix" or is_remote(folder):
+        return  # there is no portable way to ask whether a process is running; buckets have no temporary files
+    for draft in Path(file_system(folder)[1]).glob(f"{pattern}.*.part"):
         if not _is_running(draft.name.rsplit(".", 2)[1]):
             draft.unlink(missing_ok=True)
 

@@ -70,6 +70,9 @@ class FileSystem(Protocol):
     def rename(self, source: str, target: str) -> None:
         """Moves a file or folder and replaces the target."""
 
+    def link(self, source: str, target: str) -> None:
+        """Gives a file another name, which need not refer to the same copy."""
+
 
 class _LocalFiles:
     def open(self, path: str, mode: str) -> Any:
@@ -80,6 +83,7 @@ class _LocalFiles:
     names = staticmethod(os.listdir)
     remove = staticmethod(os.remove)
     rename = staticmethod(os.replace)
+    link = staticmethod(os.link)
     remove_tree = staticmethod(shutil.rmtree)
 
     def stat(self, path: str) -> FileStatistics:
@@ -134,6 +138,9 @@ class _Buckets:
 
     def rename(self, source: str, target: str) -> None:
         self._files.mv(source, target, recursive=self._files.isdir(source))
+
+    def link(self, source: str, target: str) -> None:
+        self._files.cp_file(source, target)  # by the server of the bucket, without a download
 
 
 _LOCAL = _LocalFiles()
@@ -281,6 +288,13 @@ def is_folder(path: PathLike) -> bool:
     return False
 
 
+def is_file(path: PathLike) -> bool:
+    """Returns whether a file exists; False for unknown schemes."""
+    with suppress(errors.OpError):
+        return not stat(path).is_directory
+    return False
+
+
 def names(path: PathLike) -> list[str]:
     """Returns the sorted names in a folder."""
     if not is_folder(path):
@@ -346,6 +360,13 @@ def rename(source: PathLike, target: PathLike) -> None:
         files.rename(place, destination)
 
 
+def link(source: PathLike, target: PathLike) -> None:
+    """Gives a file another name in its file system: a link, or in a bucket a copy."""
+    with failures(source):
+        files, place = file_system(source)
+        files.link(place, file_system(target)[1])
+
+
 def glob(pattern: PathLike) -> list[str]:
     """Returns the sorted paths that match a pattern."""
     text = path_text(pattern)
@@ -360,6 +381,15 @@ def glob(pattern: PathLike) -> list[str]:
 
     paths = matching_paths(text[len(prefix) :], under(exists), under(is_folder), under(names))
     return [prefix + path for path in paths]
+
+
+def folder_of(path: PathLike) -> str:
+    """Returns the folder of a path, "." for a name alone; that of `memory://name` is `memory://`."""
+    text = path_text(path)
+    parts = _SCHEME.match(text)
+    if parts is not None and not parts["path"]:
+        return text[: parts.start("host")]
+    return os.path.dirname(text) or "."
 
 
 def join(folder: PathLike, *parts: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from gradtape.api.runtime.graphs import default
@@ -12,7 +13,9 @@ from gradtape.api.version import GIT_VERSION, VERSION
 from gradtape.checkpoint import files, state
 from gradtape.checkpoint.bundle import write_bundle
 from gradtape.checkpoint.train import load_checkpoint
+from gradtape.core.errors import NotFoundError
 from gradtape.core.type_hints import PathLike, TensorLike
+from gradtape.state.file_systems import folder_of, is_folder, is_remote, remove
 from gradtape.state.variable import Variable
 
 from ...protos.generated import find_among, message_class
@@ -74,7 +77,7 @@ class Saver:
     def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
         """Continues with existing checkpoints, which may be deleted later."""
         found = [(path, files.newest(path)) for path in checkpoint_paths]
-        self._checkpoints = [(path, os.path.getmtime(file)) for path, file in found if file is not None]
+        self._checkpoints = [(path, files.modified(file)) for path, file in found if file is not None]
 
     def save(
         self, sess: Any, save_path: PathLike, global_step: TensorLike | None = None,
@@ -86,13 +89,13 @@ class Saver:
         if global_step is not None:
             step = int(global_step)  # type: ignore[arg-type]
             path = f"{path}-{step:08d}" if self._pads else f"{path}-{step}"
-        folder = os.path.dirname(path)
-        if folder and not os.path.isdir(folder):
+        folder = folder_of(path)
+        if not is_remote(path) and not is_folder(folder):
             raise ValueError(f"Parent directory of {path} doesn't exist, can't save.")
         write_bundle(path, {name: variable.read_value() for name, variable in self._variables.items()})
         if write_state:
             self._note(path)
-            state.write(folder or ".", path, self.last_checkpoints, name=latest_filename or "checkpoint")
+            state.write(folder, path, self.last_checkpoints, name=latest_filename or "checkpoint")
         return path
 
     def _note(self, path: str) -> None:
@@ -148,7 +151,7 @@ def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[Any]) -> list[float]:
     []
     """
     found = [files.newest(os.fsdecode(prefix)) for prefix in checkpoint_prefixes]
-    return [os.path.getmtime(path) for path in found if path is not None]
+    return [files.modified(path) for path in found if path is not None]
 
 
 def remove_checkpoint(
@@ -163,8 +166,8 @@ def remove_checkpoint(
     False
     """
     files.remove(os.fsdecode(checkpoint_prefix))
-    if os.path.exists(meta := f"{os.fsdecode(checkpoint_prefix)}.{meta_graph_suffix}"):
-        os.remove(meta)
+    with suppress(NotFoundError):
+        remove(f"{os.fsdecode(checkpoint_prefix)}.{meta_graph_suffix}")
 
 
 def update_checkpoint_state(
@@ -190,9 +193,7 @@ def update_checkpoint_state(
         raise ValueError(
             f"Length of timestamps (if provided) must match checkpoint paths. Got {len(times)} and {len(paths)}."
         )
-    state.write(
-        os.fsdecode(save_dir), latest, paths, times, last_preserved_timestamp, latest_filename or "checkpoint"
-    )
+    state.write(os.fsdecode(save_dir), latest, paths, times, last_preserved_timestamp, latest_filename or "checkpoint")
 
 
 def export_meta_graph(
