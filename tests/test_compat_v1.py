@@ -271,3 +271,19 @@ def test_summaries_go_to_a_default_writer(tmp_path):
     events = v1.train.summary_iterator(str(path))
     assert [(event.step, value.tag) for event in events for value in event.summary.value] == [(3, "a"), (3, "t")]
     assert [message.numpy() for message in written] == [b"", b""]
+
+
+@pytest.mark.parametrize("shape", [[2], [3], [1], [0], [2, 3, 1], [1, 1, 1], [3, 3], [1, 2]])
+def test_weights_of_a_wrong_shape(shape):
+    losses, labels, predictions = tf.compat.v1.losses, tf.ones([2, 3]), tf.zeros([2, 3])
+    for loss in (losses.mean_squared_error, losses.log_loss, losses.mean_pairwise_squared_error):
+        with pytest.raises(ValueError, match="weights can not be broadcast to values"):
+            loss(labels, predictions, weights=tf.ones(shape))
+    with pytest.raises(ValueError, match="weights can not be broadcast to values"):
+        tf.function(losses.compute_weighted_loss)(labels, tf.ones(shape))
+
+
+@pytest.mark.parametrize("shape", [[], [1, 1], [2, 1], [1, 3], [2, 3]])
+def test_weights_of_a_shape_that_is_broadcast(shape):
+    losses = tf.compat.v1.losses
+    assert float(losses.mean_squared_error(tf.ones([2, 3]), tf.zeros([2, 3]), weights=tf.fill(shape, 2.0))) == 2

@@ -70,11 +70,7 @@ def compute_weighted_loss(
     given = _converted(losses)
     dtype = given.dtype
     losses, weights = _tensor(given), _tensor(weights)
-    if weights.shape.rank and weights.shape.rank != losses.shape.rank:
-        raise ValueError(
-            f"weights can not be broadcast to values. values.rank={losses.shape.rank}. "
-            f"weights.rank={weights.shape.rank}. values.shape={losses.shape}. weights.shape={weights.shape}."
-        )
+    _check_broadcastable(weights, losses)
     reduce_sum = resolve("reduce_sum")
     weighted = losses * weights
     everywhere = weights * resolve("ones_like")(losses)
@@ -92,6 +88,21 @@ def compute_weighted_loss(
     loss = resolve("cast")(loss, dtype)
     add_loss(loss, loss_collection)
     return loss  # type: ignore[no-any-return]
+
+
+def _check_broadcastable(weights: Tensor, values: Tensor) -> None:
+    """Raises TensorFlow's ValueError unless the weights are a scalar, or each size is 1 or that of the values."""
+    if weights.shape.rank is None or values.shape.rank is None:
+        return
+    sizes, expected = weights.shape.as_list(), values.shape.as_list()
+    shapes = f"values.shape={values.shape}. weights.shape={weights.shape}."
+    if sizes and len(sizes) != len(expected):
+        raise ValueError(
+            f"weights can not be broadcast to values. values.rank={len(expected)}. weights.rank={len(sizes)}. {shapes}"
+        )
+    for i, (size, needed) in enumerate(zip(sizes, expected, strict=False)):
+        if size not in (1, needed, None) and needed is not None:
+            raise ValueError(f"weights can not be broadcast to values. Mismatch at dim {i}. {shapes}")
 
 
 def add_loss(loss: Tensor, loss_collection: Any = LOSSES) -> None:
@@ -253,6 +264,7 @@ def mean_pairwise_squared_error(
     labels, predictions = _pair(labels, predictions)
     reduce_sum, divide = resolve("reduce_sum"), resolve("math.divide_no_nan")
     weights = _tensor(weights)
+    _check_broadcastable(weights, labels)
     error = predictions - labels
     axes = list(range(1, len(error.dims)))
     each = resolve("ones_like")(error) * (weights if weights.shape.rank else resolve("ones_like")(error))
