@@ -25,7 +25,8 @@ CASES = {f"{op.name}-{i}": (op, case) for op in registry.values() for i, case in
 # that read values.
 BY_WAY_OF_HOST = {
     "banded_solve", "betainc", "check_numerics", "combined_boxes", "dawsn", "drawn_boxes", "expint", "expm",
-    "fresnel_cos", "fresnel_sin", "isotonic", "logm", "lu", "random_bounded_normal", "random_candidates",
+    "fresnel_cos", "fresnel_sin", "isotonic", "logm", "lu", "random_bounded_normal", "random_box",
+    "random_candidates",
     "random_gamma_grad", "random_weighted_candidates", "spence", "sqrtm", "suppressed_boxes",
     "suppressed_overlaps",
 }  # fmt: skip

@@ -178,7 +178,7 @@ tape.gradient(loss, v)
 lost("the_norm_of_a_zero_variable", "not finite", "not finite", ("`w`", "norm"), """
 w = tf.Variable([0.0, 0.0])
 with tf.GradientTape() as tape:
-    penalty = tf.norm(w)  # here
+    penalty = tf.sqrt(tf.reduce_sum(w * w))  # here
     loss = 0.1 * penalty
 tape.gradient(loss, w)
 """)

@@ -1,7 +1,7 @@
 """`tf.version`: the TensorFlow version that gradtape implements.
 
-`docs/differences.md` lists what it has of TensorFlow 2.22, and what keeps it from being that version: 2.22 refuses programs
-that 2.21 accepts.
+`docs/differences.md` lists what it has of TensorFlow 2.22, and what keeps it from being that version: 2.22 refuses
+programs that 2.21 accepts.
 """
 
 from __future__ import annotations
