@@ -52,6 +52,9 @@ class FileSystem(Protocol):
     def is_folder(self, path: str) -> bool:
         """Returns whether there is a folder."""
 
+    def is_file(self, path: str) -> bool:
+        """Returns whether there is a file."""
+
     def names(self, path: str) -> list[str]:
         """Returns the names in a folder."""
 
@@ -80,6 +83,7 @@ class _LocalFiles:
 
     exists = staticmethod(os.path.exists)
     is_folder = staticmethod(os.path.isdir)
+    is_file = staticmethod(os.path.isfile)
     names = staticmethod(os.listdir)
     remove = staticmethod(os.remove)
     rename = staticmethod(os.replace)
@@ -110,6 +114,9 @@ class _Buckets:
 
     def is_folder(self, path: str) -> bool:
         return self._files.isdir(path)
+
+    def is_file(self, path: str) -> bool:
+        return self._files.isfile(path)
 
     def names(self, path: str) -> list[str]:
         paths = self._files.ls(path, detail=False, refresh=True)
@@ -291,7 +298,7 @@ def is_folder(path: PathLike) -> bool:
 def is_file(path: PathLike) -> bool:
     """Returns whether a file exists; False for unknown schemes."""
     with suppress(errors.OpError):
-        return not stat(path).is_directory
+        return _asked(path, lambda files, place: files.is_file(place))
     return False
 
 
