@@ -44,10 +44,11 @@ test-quick: $(VENV)/.test  ## Runs a fast subset of the test suite
 test-changed: $(VENV)/.test  ## Runs the tests that the changes since the branch point with main most likely break
 	$(RUN) tools/changed_tests.py -n $(JOBS) -q
 
-test-several: $(VENV)/.test  ## Runs the tests that use several processes or devices
+test-several: $(VENV)/.test  ## Runs the tests that use several processes or devices, a browser, or the gallery's programs
 	$(RUN) -m pytest -n $(JOBS) -q tests/test_processes.py tests/test_workers.py tests/test_distribute_replicas.py tests/test_keras_distribution.py \
 		tests/test_keras_choice.py tests/test_legacy_saving.py tests/test_several_hosts.py tests/test_forks.py tests/test_service.py \
-		tests/test_run_children.py tests/test_zip_archives.py tests/test_odd_places.py tests/test_debuggers.py tests/test_thread_stress.py tests/test_pickle_keras.py tests/test_pickle_table.py::test_the_table_under_gradtape_run
+		tests/test_run_children.py tests/test_zip_archives.py tests/test_odd_places.py tests/test_debuggers.py tests/test_thread_stress.py tests/test_pickle_keras.py tests/test_pickle_table.py::test_the_table_under_gradtape_run \
+		tests/test_gallery.py tests/test_drawing_browser.py
 
 fuzz: $(VENV)/.test  ## Runs N= random programs and cases of each feature (or of FEATURES=), starting at SEED=, and every op at every size
 	PYTHONPATH=tests $(RUN) -m fuzz $(FEATURES) --count $(or $(N),1000) --seed $(or $(SEED),0) --jobs $(JOBS) $(if $(TENSORFLOW),--tensorflow $(TENSORFLOW))
@@ -196,7 +197,7 @@ notebooks: $(VENV)/.test  ## Runs the notebooks of the documentation and rewrite
 
 browser-test: $(VENV)/.test  ## Opens the HTML report in a headless Chromium; fails, and says how to get one, if there is none
 	$(RUN) tools/browser.py
-	$(RUN) -m pytest -q tests/test_report_browser.py
+	$(RUN) -m pytest -q tests/test_report_browser.py tests/test_drawing_browser.py
 
 screenshots: $(VENV)/.test docs  ## Takes the pictures of the documentation with a headless Chromium
 	$(RUN) tools/take_screenshots.py

@@ -12,7 +12,7 @@ from test_drawings import HOSTILE, blocks, chain, hostile_tape
 
 import gradtape as tf
 
-pytestmark = needs_browser
+pytestmark = [pytest.mark.several, needs_browser]
 
 PHONE = (390, 844)
 FIRST = "document.querySelector('[data-gradtape]').gradtapeDrawing"

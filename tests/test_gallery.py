@@ -15,6 +15,8 @@ from scipy.stats import norm
 import gradtape as tf
 from gradtape.core.extras import is_installed
 
+pytestmark = pytest.mark.several
+
 PROGRAMS = {file.stem: file for file in sorted((Path(__file__).parent.parent / "examples" / "gallery").glob("*.py"))}
 CHECKS: dict[str, tuple[Callable[..., None], dict[str, Any]]] = {}
 
