@@ -327,7 +327,7 @@ def test_groups_open_boxes_are_selected_and_found(tmp_path):
         const details = document.getElementById("content").innerText;
         report.select(null);
         document.querySelector("#content .card").click();
-        const colour = document.getElementById("colour");
+        const colour = document.getElementById("color");
         colour.value = "forward";
         colour.dispatchEvent(new Event("change"));
         document.getElementById("theme").click();
