@@ -32,6 +32,11 @@ def element(name):
     return f"{INSIDE}.getElementById('{name}')"
 
 
+def painted(expression):
+    """The expression, evaluated after the next frame: a page whose size changes draws its wires again in that frame."""
+    return f"new Promise((done) => requestAnimationFrame(() => setTimeout(() => done({expression}), 0)))"
+
+
 @pytest.fixture(scope="module")
 def chromium():
     with browser.Browser(PROGRAM) as found:
@@ -51,7 +56,7 @@ def page(chromium, tmp_path):
         head = f'<!doctype html><meta charset="utf-8">{viewport}<style>{style}</style>'
         file.write_text(f"{head}<body>{body}<script>{script}</script></body>", "utf-8")
         chromium.open(file)
-        chromium.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))")
+        chromium.evaluate(painted("null"))
         return chromium
 
     yield open_page
@@ -78,11 +83,11 @@ def test_nodes_have_values_and_wires_have_gradients(page):
     assert ["relu", f"3 {TIMES} 2", "norm 3.46, mean 1.4"] in boxes
     labels = opened.evaluate(f"[...{INSIDE}.querySelectorAll('.wire text')].map((text) => text.textContent)")
     assert {"4.24", "1.73", "0"} <= set(labels)  # to w, to the outputs of relu, and what 0 * sum(w) passes on
-    kinds = opened.evaluate(f"{FIRST}.wires().map((wire) => wire.kind)")
+    kinds = opened.evaluate(painted(f"{FIRST}.wires().map((wire) => wire.kind)"))
     assert {"", "zero", "off"} <= set(kinds)
     assert "without a gradient spare" in opened.evaluate(f"{element('about')}.innerText")
     style = "getComputedStyle(wire.element.firstChild).strokeDasharray"
-    dashes = opened.evaluate(f"{FIRST}.wires().map((wire) => {style})")
+    dashes = opened.evaluate(painted(f"{FIRST}.wires().map((wire) => {style})"))
     assert len(set(dashes)) == len(set(zip(kinds, dashes, strict=True))) == len(set(kinds))  # not by color alone
 
 
