@@ -56,7 +56,8 @@ def page(chromium, tmp_path):
         head = f'<!doctype html><meta charset="utf-8">{viewport}<style>{style}</style>'
         file.write_text(f"{head}<body>{body}<script>{script}</script></body>", "utf-8")
         chromium.open(file)
-        chromium.evaluate(painted("null"))
+        for _ in range(3):  # loaded, laid out, drawn in the size that the layout gives
+            chromium.evaluate(painted("null"))
         return chromium
 
     yield open_page
