@@ -39,7 +39,7 @@ def items(page: str) -> Iterator[tuple[str, str]]:
     for block in re.split(r"\n\s*\n|\n(?=[|#]|- )", page):
         text = " ".join(block.split())
         if text.startswith("#"):
-            anchor = re.sub(r"[^\w]+", "-", text.strip("# ").lower())
+            anchor = re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", text.strip("# ").lower()))  # as mkdocs names it
         elif not anchor or not text or text.startswith(("| you do", "| ---")):
             continue
         elif text.startswith("|"):
